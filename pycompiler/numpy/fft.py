@@ -53,7 +53,7 @@ def _resized(x: Array, lengths: Shape, axes: Sequence[int]) -> Array:
 
 
 def _plan(
-    name: str, shape: Shape, s: Sequence[Dimension] | None, axes: Sequence[Dimension] | None, kind: FftType
+    name: str, shape: Shape, s: Sequence[Dimension] | None, axes: Sequence[int] | None, kind: FftType
 ) -> tuple[tuple[int, ...], Shape]:
     """The axes, and the lengths of the real side along them."""
     # Of IRFFT, the last axis has half of a spectrum. A complex transform of an array without elements is the array.
@@ -85,7 +85,7 @@ def _transform(
     kind: FftType,
     a: Array,
     s: Sequence[Dimension] | None,
-    axes: Sequence[Dimension] | None,
+    axes: Sequence[int] | None,
     norm: str | None,
 ) -> Array:
     check_arrays(name, a)
@@ -188,28 +188,28 @@ def ihfft(a: Array, n: Dimension | None = None, axis: int = -1, norm: str | None
 
 
 def fftn(
-    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Array:
     """The transform along several axes (all by default), cut or padded with zeros to the lengths `s`."""
     return _transform("fftn", FftType.FFT, a, s, axes, norm)
 
 
 def ifftn(
-    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Array:
     """The inverse of `fftn`."""
     return _transform("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
 def rfftn(
-    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Array:
     """The transform of a real array along several axes: half of the spectrum along the last axis."""
     return _transform("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
 def irfftn(
-    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Array:
     """The inverse of `rfftn`."""
     return _transform("irfftn", FftType.IRFFT, a, s, axes, norm)

@@ -10,12 +10,17 @@ from typing import Any, cast
 
 import numpy as np
 
-_MESSAGE = re.compile(r"^'(?P<type>[\w.]+)' object is not (?P<lacking>iterable|subscriptable|callable)$")
+_MESSAGE = re.compile(
+    r"^'(?P<type>[\w.]+)' object is not (?P<lacking>iterable|subscriptable|callable)$"
+    r"|^object of type '(?P<sized>[\w.]+)' has no len\(\)$"
+)
 
 # The words of an annotation that promise the lacking ability.
 _SEQUENCE = re.compile(r"Sequence|Iterable|Collection|tuple|list|Axis|Axes|Shape|Mapping|dict", re.IGNORECASE)
 _FUNCTION = re.compile(r"Callable|Function", re.IGNORECASE)
-_INTEGERS = re.compile(r"Sequence\[int\]|tuple\[int, \.\.\.\]|Axes|Shape")
+# Where annotations are not kept as text, a dimension is a union.
+_DIMENSION = r"Dimension|typing\.Union\[int, [^,]*Dim\b[^,]*\]"
+_INTEGERS = re.compile(rf"Sequence\[(int|{_DIMENSION})\]|tuple\[int, \.\.\.\]|Axes|Shape")
 
 
 def with_parameter(text: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -28,7 +33,7 @@ def with_parameter(text: str, function: Callable[..., Any], args: tuple[Any, ...
     found = [
         (name, value, annotation)
         for name, value, annotation in _bound(function, args, kwargs)
-        if said["type"] in _names(cast(type[Any], type(value))) and promised.search(annotation)
+        if (said["type"] or said["sized"]) in _names(cast(type[Any], type(value))) and promised.search(annotation)
     ]
     if len(found) != 1:
         return text

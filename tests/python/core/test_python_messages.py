@@ -14,6 +14,8 @@ X = np.ones((2, 3), "float32")
     [
         (lambda: pnp.transpose(X, 1), "transpose: axes must be a sequence of integers, got 1 of type int"),
         (lambda: pnp.fft.fftn(X, axes=1.5), "fftn: axes must be a sequence of integers, got 1.5 of type float"),
+        (lambda: pnp.fft.fftn(X, s=1.5), "fftn: s must be a sequence of integers, got 1.5 of type float"),
+        (lambda: pnp.fft.fft2(X, s=3), "fft2: s must be a sequence of integers, got 3 of type int"),
         (
             lambda: lax.squeeze(X, dimensions=np.int64(1)),
             "squeeze: dimensions must be a sequence of integers, got np.int64(1) of type int64",
