@@ -7,6 +7,10 @@
 
 namespace mlir::array::stablehlo {
 
+/// For errors: how a size may follow from the sizes of the arguments.
+inline constexpr llvm::StringLiteral kSizeOperations =
+    "sums, products, maxima, minima, and quotients by numbers and by sizes of at least 1";
+
 /// A value is an attribute, so that equal ones are the same: an affine map with one result, or the name of an operation
 /// with its operands.
 ///

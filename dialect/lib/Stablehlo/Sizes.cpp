@@ -105,7 +105,7 @@ LogicalResult SizeReader::read() {
       if (!(size = values.resolved(size)))
         return emitError(entry.front().back().getLoc())
                << "result #" << index << " of @main has a size that does not follow from the sizes of the arguments by "
-               << "sums, products, and quotients by numbers";
+               << kSizeOperations;
     resultDims.push_back(result.dims);
   }
   return success();

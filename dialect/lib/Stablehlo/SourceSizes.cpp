@@ -96,8 +96,7 @@ SmallVector<Value> Source::unknownSizes(const Extents &extents) {
     if (ShapedType::isDynamic(size)) {
       AffineExpr expression = dim < extents.sizes.size() ? extents.sizes[dim] : AffineExpr();
       if (!expression) {
-        error() << "a size of its result does not follow from the sizes of the arguments by sums, products, and "
-                << "quotients by numbers";
+        error() << "a size of its result does not follow from the sizes of the arguments by " << kSizeOperations;
         return {};
       }
       found.push_back(index(expression));
@@ -112,8 +111,7 @@ SmallVector<AffineExpr> Source::sizesOf(const Extents &extents) {
                     : dim < extents.sizes.size() ? extents.sizes[dim]
                                                  : AffineExpr());
     if (!found.back()) {
-      error() << "a size of its operand does not follow from the sizes of the arguments by sums, products, and "
-              << "quotients by numbers";
+      error() << "a size of its operand does not follow from the sizes of the arguments by " << kSizeOperations;
       return {};
     }
   }

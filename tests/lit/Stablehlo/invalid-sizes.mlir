@@ -13,10 +13,10 @@ func.func @main(%x: tensor<?xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %five = stablehlo.constant dense<5> : tensor<i32>
   %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
-  %0 = stablehlo.minimum %n, %five : tensor<i32>
+  %0 = stablehlo.xor %n, %five : tensor<i32>
   %1 = stablehlo.reshape %0 : (tensor<i32>) -> tensor<1xi32>
   %2 = stablehlo.dynamic_iota %1, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
-  // expected-error @below {{result #0 of @main has a size that does not follow from the sizes of the arguments by sums, products, and quotients by numbers}}
+  // expected-error @below {{result #0 of @main has a size that does not follow from the sizes of the arguments by sums, products, maxima, minima, and quotients by numbers and by sizes of at least 1}}
   return %2 : tensor<?xf32>
 }
 
@@ -60,4 +60,18 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
   // expected-error @below {{stablehlo.custom_call: @shape_assertion does not hold for any sizes: at least 4}}
   stablehlo.custom_call @shape_assertion(%1) {error_message = "at least 4", has_side_effect = true} : (tensor<i1>) -> ()
   return %x : tensor<3xf32>
+}
+
+// -----
+
+// A bound of a maximum is no bound of one symbol.
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %five = stablehlo.constant dense<5> : tensor<i32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %most = stablehlo.maximum %n, %five : tensor<i32>
+  %eight = stablehlo.constant dense<8> : tensor<i32>
+  %0 = stablehlo.compare GE, %most, %eight, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  // expected-error @below {{stablehlo.custom_call: @shape_assertion of a condition on a maximum, a minimum, or a quotient of two sizes, which can't be checked in each call}}
+  stablehlo.custom_call @shape_assertion(%0) {error_message = "at least 8", has_side_effect = true} : (tensor<i1>) -> ()
+  return %x : tensor<?xf32>
 }
