@@ -24,6 +24,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import sampling
 
 # Workers of pytest-xdist find the folder of the parent process. This runs before the package is imported.
 if "PYCOMPILER_TESTS_CACHE" not in os.environ:
@@ -77,7 +78,8 @@ def outcomes(path: str, needed: frozenset[tuple[str, str]], marks: str) -> dict[
 # Before pytest-xdist reads the groups.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """One worker runs all tests of a file with a separate process, so that there is one such process."""
+    """Tables are sampled. One worker runs all tests of a file with a separate process, so that there is one."""
+    sampling.mark_outside(items)
     for item in items:
         if process_for(getattr(item, "module", None)):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))

@@ -77,6 +77,17 @@ FailureOr<std::vector<char>> toImage(ModuleOp kernels, GpuChip chip, bool hasLin
   return std::vector<char>(text->c_str(), text->c_str() + text->size() + 1);
 }
 
+/// The tests run each kernel once, on few elements: its compilation is the time of a test.
+void leaveAsIs(llvm::Module &kernels) {
+  for (llvm::Function &function : kernels)
+    if (!function.isDeclaration()) {
+      function.removeFnAttr(llvm::Attribute::AlwaysInline);
+      // LLVM requires both.
+      function.addFnAttr(llvm::Attribute::OptimizeNone);
+      function.addFnAttr(llvm::Attribute::NoInline);
+    }
+}
+
 FailureOr<std::vector<char>> toEmulatedObject(ModuleOp kernels, HostTarget &target, Timings &passes) {
   if (failed(runPipeline(kernels, "emulation", buildKernelsToEmulationPipeline, passes)))
     return failure();
@@ -85,6 +96,7 @@ FailureOr<std::vector<char>> toEmulatedObject(ModuleOp kernels, HostTarget &targ
   if (!code)
     return failure();
   target.prepare(*code);
+  leaveAsIs(*code);
   target.optimize(*code);
   llvm::Expected<std::vector<char>> object = target.emit(*code, llvm::CodeGenFileType::ObjectFile);
   if (!object)

@@ -180,7 +180,8 @@ def load(lowered):
     """The library of a module of the LLVM dialect."""
     place = folder() / f"{next(_numbers)}.o"
     code = run(llvm() / "mlir-translate", "--mlir-to-llvmir", text=lowered)
-    run(llvm() / "llc", "-O1", "-mcpu=native", "-filetype=obj", "-relocation-model=pic", "-o", place, text=code)
+    # Kernels run once, on few elements: their compilation is the time of a test.
+    run(llvm() / "llc", "-O0", "-mcpu=native", "-filetype=obj", "-relocation-model=pic", "-o", place, text=code)
     library = place.with_suffix(".so")
     run(llvm() / "ld.lld", "-shared", "-o", library, place, RUNTIME, emulator(), "-rpath", emulator().parent)
     place.unlink()

@@ -126,9 +126,7 @@ FAMILIES = {
 }
 
 CASES = [
-    pytest.param(family, name, id=f"{family}-{name}", marks=() if number % 3 == 0 else (pytest.mark.full,))
-    for family, functions in FAMILIES.items()
-    for number, name in enumerate(functions)
+    pytest.param(family, name, id=f"{family}-{name}") for family, functions in FAMILIES.items() for name in functions
 ]
 
 

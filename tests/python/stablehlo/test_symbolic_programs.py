@@ -16,15 +16,11 @@ import pycompiler as pc
 from pycompiler import stablehlo
 from pycompiler.core.errors import MLIRError
 
-# `make test` runs every third program, `make test-full` all.
-_EVERY = 3
-
-
 def _cases() -> list[Any]:
     return [
-        pytest.param(program, id=f"{family}-{program.name}", marks=() if number % _EVERY == 0 else (pytest.mark.full,))
+        pytest.param(program, id=f"{family}-{program.name}")
         for family, programs in FAMILIES.items()
-        for number, program in enumerate(programs)
+        for program in programs
     ]
 
 
