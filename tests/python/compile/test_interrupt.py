@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,12 @@ def long_program(length: int) -> Callable[[Any], Any]:
 
 
 @contextmanager
-def signal_after(seconds: float, handler: Any) -> Iterator[list[float]]:
+def signal_after(seconds: float, handler: Any) -> Iterator[list[int]]:
     """Start a timer for SIGALRM; the list records its arrival."""
-    came: list[float] = []
+    came: list[int] = []
 
     def handle(number: int, frame: Any) -> None:
-        came.append(time.monotonic())
+        came.append(number)
         handler(number, frame)
 
     before = signal.signal(signal.SIGALRM, handle)
@@ -56,20 +57,33 @@ def without_disk_cache() -> Iterator[None]:
         yield
 
 
+def threads_that_compile() -> set[str]:
+    """This process's threads but those of the pool."""
+    return {task.name for task in Path("/proc/self/task").iterdir() if (task / "comm").read_text() != "pc-worker\n"}
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_an_interrupt_surfaces_and_the_next_compilation_works() -> None:
-    lowered = pc.jit(long_program(1500)).lower(X)
-    with signal_after(0.3, signal.default_int_handler) as came, pytest.raises(KeyboardInterrupt):
-        lowered.compile()
-    # The exception does not wait for the end of the pass, or of all passes.
-    assert time.monotonic() - came[0] < 5
-    # The interrupted compilation may go on. Meanwhile another module is compiled, here and in another thread.
-    np.testing.assert_array_equal(np.asarray(pc.jit(lambda x: x * 2 + 1)(X)), X * np.float32(2) + np.float32(1))
-    results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(np.asarray(pc.jit(lambda x: x - 3)(X))))
-    thread.start()
-    thread.join()
-    np.testing.assert_array_equal(results[0], X - np.float32(3))
+    # On a busy machine, an early signal comes before the passes begin.
+    for seconds in (0.3, 1, 2, 4):
+        lowered = pc.jit(long_program(1500)).lower(X)
+        with signal_after(seconds, signal.default_int_handler) as came, pytest.raises(KeyboardInterrupt):
+            lowered.compile()
+        assert came
+        before = threads_that_compile()
+        # The interrupted compilation may go on. Meanwhile another module is compiled, here and in another thread.
+        np.testing.assert_array_equal(np.asarray(pc.jit(lambda x: x * 2 + 1)(X)), X * np.float32(2) + np.float32(1))
+        results: list[Any] = []
+        thread = threading.Thread(target=lambda: results.append(np.asarray(pc.jit(lambda x: x - 3)(X))))  # noqa: B023
+        thread.start()
+        thread.join()
+        np.testing.assert_array_equal(results[0], X - np.float32(3))
+        if threads_that_compile() - before:
+            break
+    # The exception did not wait for the end of the pass, or of all passes: the thread was left to its compilation, and
+    # the next one started another thread. A thread whose compilation has ended takes the next one.
+    else:
+        pytest.fail("no compilation was left to its thread")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -114,10 +128,9 @@ def test_other_threads_go_on() -> None:
     thread.start()
     for show in (lowered.compile, lambda: lowered.as_text("llvmir")):
         counts[0] = 0
-        begin = time.monotonic()
         show()
-        took = time.monotonic() - begin
-        assert counts[0] > min(took, 1) * 10
+        # A thousand and more. If the compiler held the lock of the interpreter, it would be one or two.
+        assert counts[0] > 10
     done.set()
     thread.join()
 

@@ -51,8 +51,9 @@ def names(data):
 
 def test_a_running_program_is_asked(child):
     _, port = child
-    trace = json.loads(ask(port, "/trace?seconds=0.3"))
-    assert "child works" in {event["name"] for event in trace["traceEvents"]}
+    # On a busy machine the child may not get its turn within one of these.
+    traces = (json.loads(ask(port, "/trace?seconds=0.3")) for _ in range(50))
+    assert any("child works" in {event["name"] for event in trace["traceEvents"]} for trace in traces)
     assert ask(port, "/memory")[:2] == b"\x1f\x8b"
     for path, code in (
         ("/nothing", 404),

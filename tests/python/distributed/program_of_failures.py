@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-import time
 
 what, phase = sys.argv[1:3]
 
@@ -22,7 +21,7 @@ guard.start()
 def happens(now):
     if now != phase or number != 1:
         return
-    print(f"at {time.time():.3f} process 1: {what}", flush=True)
+    print(f"process 1: {what}", flush=True)
     if what == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "stop":
@@ -66,9 +65,7 @@ try:
             happens("middle")
     happens("exit")
 except pc.errors.DistributedError as error:
-    print(
-        f"at {time.time():.3f} process {number} learned of {error.process}: {error.cause} [{error.place}]", flush=True
-    )
+    print(f"process {number} learned of {error.process}: {error.cause} [{error.place}]", flush=True)
     raise
 pc.distributed.shutdown()
 print(f"process {number} is done", flush=True)

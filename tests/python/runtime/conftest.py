@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from gates import Gate
 
 from pycompiler import _runtime as rt
 
@@ -33,6 +34,13 @@ def load(kernels):
         return rt.Executable.load(kernels, entry, arena_bytes, entry, cost_ns)
 
     return load
+
+
+@pytest.fixture
+def gate(load):
+    """gate(x) -> x + 1, which is computed when `gate.open()` is called."""
+    with Gate(load) as gate:
+        yield gate
 
 
 @pytest.fixture

@@ -10,63 +10,22 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
+from gates import VECTOR, eventually
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _runtime as rt
 from pycompiler.compile import lapack
 
-VECTOR = rt.ShapedArray((4,), np.float32)
 ONE_MORE = [1, 2, 3, 4]
-
-
-class Gate:
-    """Launches x + 1, which waits until `open` is called. The end of the block opens it."""
-
-    def __init__(self, load):
-        self.kernel = load("gated_add_one", 1e9)
-        self.memory = np.zeros(4, np.float32)
-        # An array over the memory itself, which the kernel reads while the test writes to it.
-        self.array = rt.array_from_dlpack(self.memory.__dlpack__(), None)
-
-    def __call__(self, x):
-        (result,) = self.kernel.execute([x, self.array], [VECTOR])
-        return result
-
-    def open(self):
-        self.memory[:] = 1
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self.open()
-        rt.synchronize()
-
-
-@pytest.fixture
-def gate(load):
-    with Gate(load) as gate:
-        yield gate
 
 
 def add_one(load, x, cost_ns=0.0):
     (result,) = load("add_one", cost_ns).execute([x], [VECTOR])
     return result
-
-
-def eventually(condition):
-    """Whether a condition holds soon: the last owner may be a worker that was asleep."""
-    for _ in range(100):
-        gc.collect()
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def run_program(code, expected_status=0, limit=300, **environment):
@@ -294,7 +253,7 @@ def test_the_exception_of_a_callback_keeps_nothing_alive():
 
     fail()
     rt.synchronize()
-    assert eventually(lambda: True)
+    gc.collect()
     before = rt.live_arrays()
     for _ in range(5):
         fail()

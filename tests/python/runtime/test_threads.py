@@ -124,17 +124,29 @@ def test_one_thread_or_none_is_enough() -> None:
 
 
 def test_an_idle_process_uses_no_time() -> None:
+    """All threads but the main one sleep, and none of them is woken in half a second: their turns are counted."""
     out = python(
-        "import resource\n"
-        "def used():\n"
-        "    usage = resource.getrusage(resource.RUSAGE_SELF)\n"
-        "    return usage.ru_utime + usage.ru_stime\n"
+        "import pathlib\n"
+        "def turns():\n"
+        "    found = {}\n"
+        "    for task in pathlib.Path('/proc/self/task').iterdir():\n"
+        "        if int(task.name) != os.getpid():\n"
+        "            lines = dict(line.split(':', 1) for line in (task / 'status').read_text().splitlines())\n"
+        "            found[task.name] = [lines['State'].split()[0], lines['voluntary_ctxt_switches']]\n"
+        "    return found\n"
         "y = jnp.ones((512, 512))\n"
         "for _ in range(20): y = (y @ y) * 0.001\n"
-        "y.block_until_ready(); time.sleep(0.05); before = used()\n"
-        "time.sleep(0.5); print(used() - before)\n"
+        "y.block_until_ready()\n"
+        # The last ones may still be on their way to sleep.
+        "for _ in range(600):\n"
+        "    time.sleep(0.1)\n"
+        "    if all(state == 'S' for state, _ in turns().values()): break\n"
+        "time.sleep(0.1); before = turns()\n"
+        "time.sleep(0.5); print(len(before), turns() == before, {state for state, _ in before.values()} == {'S'})\n",
+        PYCOMPILER_NUM_THREADS="2",
     )
-    assert float(out) < 0.05
+    count, is_equal, sleeps = out.split()
+    assert (int(count) > 0, is_equal, sleeps) == (True, "True", "True")
 
 
 def test_a_child_computes_and_the_parent_goes_on() -> None:
