@@ -206,10 +206,11 @@ lint-format: configure ## ruff, and the format of all sources
 	$(PY) -m ruff format --check .
 	.venv/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
 
-lint-rooms: configure ## which room may import or include what, and names of test files
+lint-rooms: configure ## which room may import or include what, names of test files, sizes of folders
 	.venv/bin/lint-imports --no-cache
 	$(PY) tools/check_includes.py
 	$(PY) tools/check_test_names.py
+	$(PY) tools/check_folders.py
 
 lint-types: configure ## pyright
 	$(PY) -m pyright

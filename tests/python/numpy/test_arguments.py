@@ -1,11 +1,17 @@
-"""Errors for unsupported arguments, and the meaning of arguments that JAX's functions also take."""
+"""Arguments: errors for unsupported ones, and the meaning of those that JAX's functions also take; lists by keyword,
+tolerances of any dtype, shifts of bools."""
 
+import operator
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler import nn
+from pycompiler.scipy import linalg as plinalg
 
 REAL, COMPLEX = np.arange(4, dtype=np.float32), (np.arange(4) * (1 + 1j)).astype(np.complex64)
 
@@ -19,10 +25,12 @@ def test_variance_in_a_dtype(name, x, dtype):
             with pytest.raises(kind, match=f"{name}: takes complex numbers as those of a complex dtype"):
                 getattr(pnp, name)(x, dtype=dtype)
         return
-    expected = getattr(jnp, name)(x, dtype=dtype)
+    kind = jax.eval_shape(lambda: getattr(jnp, name)(x, dtype=dtype))
+    # In half precision, NumPy rounds each step.
+    expected = getattr(np, name)(x, dtype=None if dtype == np.float16 else dtype)
     for run in (getattr(pnp, name), pc.jit(getattr(pnp, name), static_argnames="dtype")):
         result = run(x, dtype=dtype)
-        assert result.dtype == expected.dtype
+        assert result.dtype == kind.dtype
         np.testing.assert_allclose(np.asarray(result, np.complex64), np.asarray(expected, np.complex64), rtol=1e-3)
 
 
@@ -82,3 +90,30 @@ def test_small_types_do_not_promote(small):
         for f in (lambda: x + y, lambda: pnp.where(True, x, y), lambda: pnp.result_type(x, y)):
             with pytest.raises(kind, match="have no common type"):
                 f()
+
+
+def test_lists_by_keyword():
+    assert pnp.array_equal(a1=[1, 2], a2=(1, 2))
+    assert not pnp.array_equal([1, 2], a2=[1, 3])
+    assert pnp.array_equiv(a1=[[1, 2], [1, 2]], a2=[1, 2])
+    np.testing.assert_array_equal(nn.one_hot(x=[0, 2], num_classes=3), [[1, 0, 0], [0, 0, 1]])
+    np.testing.assert_allclose(plinalg.lu_factor(a=[[2.0, 0.0], [0.0, 4.0]])[0], [[2, 0], [0, 4]])
+
+
+@pytest.mark.parametrize("tolerance", [1, np.int64(1), True, np.float32(1), np.ones(2, "int32")])
+def test_tolerances_of_any_dtype(tolerance):
+    a, b = np.float32([1, 4]), np.float32([1.5, 9])
+    np.testing.assert_array_equal(pnp.isclose(a, b, rtol=tolerance, atol=0), np.isclose(a, b, rtol=tolerance, atol=0))
+    np.testing.assert_array_equal(pnp.isclose(a, b, rtol=0, atol=tolerance), np.isclose(a, b, rtol=0, atol=tolerance))
+
+
+@pytest.mark.parametrize("shift", [operator.lshift, operator.rshift])
+@pytest.mark.parametrize("by", [True, np.array([True, True])])
+def test_shifts_of_bools_are_of_integers(shift, by):
+    x = np.array([True, False])
+    assert jax.eval_shape(lambda: shift(jnp.asarray(x), by)).dtype == "int32"
+    want = shift(x.astype(np.int32), np.asarray(by).astype(np.int32))
+    for got in (shift(pnp.asarray(x), by), pc.jit(shift)(x, by), pc.vmap(shift)(x, np.array([True, True]))):
+        np.testing.assert_array_equal(got, want, strict=True)
+    with pc.enable_x64(True):
+        assert shift(pnp.asarray(x), by).dtype == "int64"

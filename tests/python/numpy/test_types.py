@@ -3,6 +3,7 @@ and compiled."""
 
 import itertools
 
+import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
@@ -275,3 +276,32 @@ def test_small_types_count_as_their_conversion(name, bounds):
     np.testing.assert_array_equal(pnp.arange(*bounds, dtype=name), np.arange(*bounds).astype(kind))
     if len(bounds) == 1:
         np.testing.assert_array_equal(pc.jit(lambda: lax.iota(kind, bounds[0]))(), np.arange(*bounds).astype(kind))
+
+
+# 64 bits.
+
+NARROW, WIDE = np.array([3, 1, 2], np.int32), np.array([3, 1, 2], np.int64)
+CALLS = {
+    "sin": lambda m, x: m.sin(x),
+    "mean": lambda m, x: m.mean(x),
+    "median": lambda m, x: m.median(x),
+    "poly": lambda m, x: m.poly(x),
+    "frexp": lambda m, x: m.frexp(x)[1],
+    "sum": lambda m, x: m.sum(x),
+    "cumsum": lambda m, x: m.cumsum(x),
+    "argsort": lambda m, x: m.argsort(x),
+    "bincount": lambda m, x: m.bincount(x),
+    "linspace": lambda m, x: m.linspace(0, x, 3),
+    "histogram": lambda m, x: m.histogram(x, 2)[0],
+    "mgrid": lambda m, x: m.mgrid[0:2, 1:3],
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_dtypes_of_results_with_64_bits(case):
+    """The dtypes of jax where integers of 32 and of 64 bits differ; NumPy's values."""
+    with jax.enable_x64(True), enable_x64():
+        for x in (NARROW, WIDE):
+            ours, theirs = CALLS[case](pnp, x), CALLS[case](jnp, x)
+            assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+            np.testing.assert_allclose(np.asarray(ours), CALLS[case](np, x), rtol=1e-6)
