@@ -1,10 +1,11 @@
-"""lax's functions that create, join and divide arrays, against jax's."""
+"""lax's functions that create, join and divide arrays: values against NumPy's, signatures and dtypes as jax's."""
 
 import inspect
 
 import jax.lax
 import numpy as np
 import pytest
+from beside_plain import check
 
 import pycompiler as pc
 from pycompiler import lax
@@ -28,15 +29,8 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("name", "args", "params"), CALLS)
-def test_is_jax(name, args, params):
-    got, want = (getattr(module, name)(*args, **params) for module in (lax, jax.lax))
-    if name in ("unstack", "split"):
-        assert len(got) == len(want)
-    else:
-        got, want = [got], [want]
-    for a, b in zip(got, want, strict=True):
-        assert (a.shape, a.dtype) == (b.shape, b.dtype)
-        np.testing.assert_array_equal(np.asarray(a), b)
+def test_function(name, args, params):
+    check(lambda m: getattr(m, name)(*args, **params), 0, 0)
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _, _ in CALLS} | {"dtype", "platform_dependent"}))

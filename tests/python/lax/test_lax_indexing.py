@@ -1,8 +1,9 @@
-"""lax.gather, scatter and related functions against jax's: dimension numbers, modes, derivatives, batches."""
+"""lax.gather, scatter and related functions against loops over slices: numbers, modes, derivatives, batches."""
 
-import jax
 import numpy as np
+import plain
 import pytest
+from slopes import gradients
 
 import pycompiler as pc
 from pycompiler import lax
@@ -29,7 +30,7 @@ def case_of(name):
 
 
 def gather(module, x, indices, dims, sizes, **keywords):
-    return module.gather(x, indices, module.GatherDimensionNumbers(*dims), sizes, **keywords)
+    return module.gather(x, indices, lax.GatherDimensionNumbers(*dims) if module is lax else dims, sizes, **keywords)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -37,19 +38,20 @@ def gather(module, x, indices, dims, sizes, **keywords):
 def test_gather(name, mode):
     x, indices, dims, sizes = case_of(name)
     keywords = {"mode": mode} if mode != "fill" else {"mode": mode, "fill_value": -3}
-    want = np.asarray(gather(jax.lax, x, indices, dims, sizes, **keywords))
+    want = gather(plain.lax, x, indices, dims, sizes, **keywords)
     got = pc.jit(lambda x, i: gather(lax, x, i, dims, sizes, **keywords))(x, indices)
     np.testing.assert_array_equal(np.asarray(got), want)
 
 
 def updates_of(name):
     x, indices, dims, sizes = case_of(name)
-    out = jax.eval_shape(lambda x, i: gather(jax.lax, x, i, dims, sizes, mode="clip"), x, indices)
+    out = gather(plain.lax, x, indices, dims, sizes, mode="clip")
     return np.random.default_rng(1).uniform(0.5, 2, out.shape).astype(np.float32)
 
 
 def scatter(module, kind, x, indices, updates, dims, **keywords):
-    return getattr(module, kind)(x, indices, updates, module.ScatterDimensionNumbers(*dims), **keywords)
+    numbers = lax.ScatterDimensionNumbers(*dims) if module is lax else dims
+    return getattr(module, kind)(x, indices, updates, numbers, **keywords)
 
 
 @pytest.mark.parametrize("kind", ["scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max"])
@@ -58,9 +60,13 @@ def test_scatter(name, kind):
     x, indices, dims, _ = case_of(name)
     updates = updates_of(name)
     for mode in (None, "clip") if kind == "scatter_add" else (None,):
-        want = np.asarray(scatter(jax.lax, kind, x, indices, updates, dims, mode=mode))
+        want = scatter(plain.lax, kind, x, indices, updates, dims, mode=mode)
         got = pc.jit(lambda *args, m=mode: scatter(lax, kind, *args, dims, mode=m))(x, indices, updates)
         np.testing.assert_allclose(np.asarray(got), want, rtol=1e-6)
+
+
+def members(function, axes, args):
+    return [function(*(x[i] if axis == 0 else x for x, axis in zip(args, axes, strict=True))) for i in range(3)]
 
 
 @pytest.mark.parametrize("name", ["rows", "blocks", "batching"])
@@ -71,11 +77,11 @@ def test_batches(name):
     for axes in [(0, None), (None, 0), (0, 0)]:
         args = [wide if axis == 0 else one for wide, one, axis in zip((xs, lists), (x, indices), axes, strict=True)]
         got = pc.vmap(lambda x, i: gather(lax, x, i, dims, sizes, mode="clip"), axes)(*args)
-        want = jax.vmap(lambda x, i: gather(jax.lax, x, i, dims, sizes, mode="clip"), axes)(*args)
+        want = members(lambda x, i: gather(plain.lax, x, i, dims, sizes, mode="clip"), axes, args)
         np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
         args = [*args, many]
         got = pc.vmap(lambda x, i, u: scatter(lax, "scatter_add", x, i, u, dims), (*axes, 0))(*args)
-        want = jax.vmap(lambda x, i, u: scatter(jax.lax, "scatter_add", x, i, u, dims), (*axes, 0))(*args)
+        want = members(lambda x, i, u: scatter(plain.lax, "scatter_add", x, i, u, dims), (*axes, 0), args)
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
 
 
@@ -88,17 +94,18 @@ def test_derivatives(kind):
     def loss(module, tanh):
         def run(x, u):
             out = scatter(module, kind, x, indices, u, dims, unique_indices=True)
-            return (tanh(out / 40) * gather(module, out, indices[::-1], dims, sizes)).sum()
+            # Within bounds: a read that moved has a slope by differences, and as in JAX none by `grad`.
+            return (tanh(out / 40) * gather(module, out, np.minimum(indices[::-1], 2), dims, sizes)).sum()
 
         return run
 
     # In f64, without cancellation, and without nan on either side.
-    with pc.enable_x64(True), jax.enable_x64(True):
+    with pc.enable_x64(True):
         got = pc.grad(loss(lax, pc.numpy.tanh), (0, 1))(x, updates)
-        want = jax.grad(loss(jax.lax, jax.numpy.tanh), (0, 1))(x, updates)
+    want = gradients(loss(plain.lax, np.tanh), (x, updates))
     for a, b in zip(got, want, strict=True):
         assert np.isfinite(b).all()
-        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-7, atol=1e-7)
 
 
 def test_repeated_indices():
@@ -116,15 +123,12 @@ def test_repeated_indices():
 def test_scatter_apply_and_index_take():
     x, indices = np.arange(1, 5, dtype=np.float32), np.array([[1], [1], [3]], np.int32)
     dims = ((), (0,), (0,))
-    for module, scope in ((lax, pc), (jax.lax, jax)):
-        numbers = module.ScatterDimensionNumbers(*dims)
-        got = scope.jit(lambda x, i, m=module, n=numbers: m.scatter_apply(x, i, m.square, n, update_shape=(3,)))(
-            x, indices
-        )
-        assert np.asarray(got).tolist() == [1, 16, 3, 16]
+    numbers = lax.ScatterDimensionNumbers(*dims)
+    got = pc.jit(lambda x, i: lax.scatter_apply(x, i, lax.square, numbers, update_shape=(3,)))(x, indices)
+    assert np.asarray(got).tolist() == [1, 16, 3, 16]
     places = (np.array([0, -1, 4], np.int32), np.array([1, 5, -3], np.int32))
-    got, want = lax.index_take(X, places, (0, 2)), jax.lax.index_take(X, places, (0, 2))
-    np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+    # Places outside are counted around.
+    np.testing.assert_array_equal(lax.index_take(X, places, (0, 2)), X[[0, 2, 1], :, [1, 0, 2]])
 
 
 def test_modes():

@@ -1,9 +1,8 @@
-"""NumPy's composed functions under jit, vmap and grad: jit and a batch equal eager calls, grad equals jax's."""
+"""NumPy's composed functions: eager calls equal NumPy's, jit and a batch equal eager calls, grad equals differences."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
+from slopes import gradient
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -60,17 +59,37 @@ CALLS = {
 }
 
 
+class OfNumpy:
+    """NumPy's functions, and what they have not: `interp` beyond its points, and a remainder that keeps its zeros."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    @staticmethod
+    def interp(x, xp, fp, left=None):
+        first = fp[0] + (x - xp[0]) * (fp[1] - fp[0]) / (xp[1] - xp[0])
+        return np.where((x < xp[0]) & (left == "extrapolate"), first, np.interp(x, xp, fp))
+
+    @staticmethod
+    def polydiv(u, v):
+        quotient, remainder = np.polydiv(u, v)
+        return quotient, np.pad(remainder, (len(u) - len(remainder), 0))
+
+
+OF_NUMPY = OfNumpy()
+
+
 @pytest.mark.parametrize("case", CALLS)
 def test_jit_vmap_and_grad(case):
     call = CALLS[case]
     eager = np.asarray(call(pnp, X))
-    theirs = np.asarray(call(jnp, X))
-    np.testing.assert_allclose(eager, theirs, rtol=2e-5, atol=2e-5)
+    np.testing.assert_allclose(eager, call(OF_NUMPY, X), rtol=2e-5, atol=2e-5)
     np.testing.assert_allclose(pc.jit(lambda x: call(pnp, x))(X), eager, rtol=1e-5, atol=1e-5)
     batch = np.stack([X, X + 0.3])
     mapped = pc.vmap(lambda x: call(pnp, x))(batch)
     np.testing.assert_allclose(mapped, [np.asarray(call(pnp, one)) for one in batch], rtol=1e-5, atol=1e-5)
     weights = rng.normal(size=eager.shape).astype(np.float32)
     ours = pc.grad(lambda x: (call(pnp, x) * weights).sum())(X)
-    expected = jax.grad(lambda x: (call(jnp, x) * weights).sum())(X)
+    # By a small step: nothing changes its order, bin or sign on the way.
+    expected = gradient(lambda x: (call(OF_NUMPY, x) * weights).sum(), X, step=1e-4)
     np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-4)

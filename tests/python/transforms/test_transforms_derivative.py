@@ -2,8 +2,6 @@
 
 import traceback
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -34,13 +32,16 @@ def wave(x):
     return mul.bind(sin.bind(x), x)
 
 
-def test_values_are_those_of_jax():
-    theirs = jax.grad(lambda x: jnp.sin(x) * x)
-    assert number(grad(wave)(2.0)) == pytest.approx(float(theirs(2.0)), rel=1e-6)
-    assert number(grad(grad(wave))(2.0)) == pytest.approx(float(jax.grad(theirs)(2.0)), rel=1e-5)
+def slope_of_wave(x):
+    return np.cos(x) * x + np.sin(x)
+
+
+def test_values():
+    assert number(grad(wave)(2.0)) == pytest.approx(slope_of_wave(2), rel=1e-6)
+    assert number(grad(grad(wave))(2.0)) == pytest.approx(2 * np.cos(2) - 2 * np.sin(2), rel=1e-5)
     value, gradient = value_and_grad(wave)(2.0)
     assert number(value) == pytest.approx(2 * np.sin(2), rel=1e-6)
-    assert number(gradient) == pytest.approx(float(theirs(2.0)), rel=1e-6)
+    assert number(gradient) == pytest.approx(slope_of_wave(2), rel=1e-6)
 
 
 def test_argnums_choose_and_order_the_gradients():
@@ -111,7 +112,7 @@ def test_jacobians_have_the_structure_of_output_and_argument():
         return {"wave": wave(p["x"]), "total": total(mul.bind(p["x"], p["x"]))}
 
     for jacobian in (jacfwd(fun)({"x": VECTOR}), jacrev(fun)({"x": VECTOR})):
-        expected = jax.jacobian(lambda x: jnp.sin(x) * x)(VECTOR)
+        expected = np.diag(slope_of_wave(VECTOR))
         np.testing.assert_allclose(np.asarray(jacobian["wave"]["x"]), expected, rtol=1e-6)
         np.testing.assert_allclose(np.asarray(jacobian["total"]["x"]), 2 * VECTOR)
 

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -19,10 +18,9 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 Y = np.arange(10, 16, dtype=np.float32).reshape(3, 2)
 
 
-def test_axes_are_those_of_jax():
+def test_axes():
     ours = vmap(lambda x, y: mul.bind(x, y), in_axes=(1, 0), out_axes=-1)(X, Y)
-    theirs = jax.vmap(lambda x, y: x * y, in_axes=(1, 0), out_axes=-1)(X, Y)
-    np.testing.assert_array_equal(np.asarray(ours), theirs)
+    np.testing.assert_array_equal(np.asarray(ours), (X.T * Y).T)
     np.testing.assert_allclose(np.asarray(vmap(sin.bind, in_axes=-1)(X)), np.sin(X).T, rtol=1e-6)
 
 
@@ -93,8 +91,7 @@ def test_sizes_that_are_symbols():
 
 def test_nested_maps_keep_their_axes_apart():
     ours = vmap(lambda x: vmap(lambda y: mul.bind(x, y), out_axes=0)(np.float32([1, 2, 3, 4])))(np.float32([5, 6]))
-    theirs = jax.vmap(lambda x: jax.vmap(lambda y: x * y)(jnp.array([1.0, 2, 3, 4])))(jnp.array([5.0, 6]))
-    np.testing.assert_array_equal(np.asarray(ours), theirs)
+    np.testing.assert_array_equal(np.asarray(ours), np.outer([5, 6], [1, 2, 3, 4]))
 
 
 BAD = [
