@@ -144,7 +144,9 @@ TESTS ?= tests/python/core tests/python/jit tests/python/primitives
 coverage: build ## which lines of pycompiler/ the tests in TESTS reach, the least covered files first; TESTS="tests/python/core ..."
 	@$(PY) tools/requirements.py coverage > .venv/requirements-coverage.txt
 	@$(PY) -m pip install -q -r .venv/requirements-coverage.txt
+	$(PY) -m coverage erase
 	$(TEST_ENV) $(PY) -m coverage run -m pytest -m "not full" $(TESTS)
+	$(PY) -m coverage combine -q
 	$(PY) -m coverage report | (sed -u 2q; sort -k4n | head -n 40)
 
 coverage-runtime: build ## which lines of runtime/ its C++ tests reach, the least covered files first

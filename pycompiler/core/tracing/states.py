@@ -71,11 +71,6 @@ def take_current_trace() -> Generator[Trace]:
         swap_trace(previous)
 
 
-def is_clean() -> bool:
-    """Whether no function is being traced or transformed."""
-    return innermost_trace() is None
-
-
 def is_recording() -> bool:
     """Whether a graph is being recorded: by jit, a loop, make_jaxpr."""
     return current_trace() is not None

@@ -279,8 +279,3 @@ def not_functional(source: Source | None) -> NoReturn:
         "What to do: transform the function that is compiled (by jit, scan, pmap, ...) by checkify.checkify, which "
         "returns the failure as a value, or use checkify.debug_check, which does nothing outside of checkify"
     )
-
-
-def has_checks(effects: Effects) -> bool:
-    """Whether checks are among the effects."""
-    return any(isinstance(effect, ErrorEffect) for effect in effects)

@@ -31,10 +31,6 @@ class Lanes:
     def like(self, number: Number) -> Lanes:
         return Lanes(self.of(number))
 
-    @property
-    def is_double(self) -> bool:
-        return get_aval(self.value).dtype == rules.FLOAT64
-
     def to(self, dtype: rules.Dtype) -> Lanes:
         if get_aval(self.value).dtype == dtype:
             return self
@@ -138,11 +134,6 @@ def maximum(x: Lanes, y: Lanes | Number) -> Lanes:
 
 def minimum(x: Lanes, y: Lanes | Number) -> Lanes:
     return Lanes(arithmetic.min_.bind(x.value, x.of(y)))
-
-
-def with_sign_of(size: Lanes, x: Lanes) -> Lanes:
-    """size >= 0 with the sign of x, also of its zero."""
-    return size * sign(x)
 
 
 def sign(x: Lanes) -> Lanes:
