@@ -3,6 +3,7 @@
 #include "Operands.h"
 #include "runtime/HostLibrary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -138,6 +139,40 @@ static void refusesNonsense() {
   CHECK(same(y.values, std::vector<float>(6, 7)));
 }
 
+/// Long lines are computed in parts, with a second pass. Whole numbers below 2^53 have no roundings, in any order.
+template <typename T> static void checkLongLines(Kind kind) {
+  for (int64_t length : {int64_t(1) << 16, (int64_t(1) << 16) + 7, 3 * (int64_t(1) << 16) - 513})
+    for (int64_t outer : {1, 3})
+      for (bool reverse : {false, true}) {
+        Operand<T> x({outer, length}), y(x.dims);
+        for (size_t i = 0; i < x.values.size(); ++i)
+          x.values[i] = static_cast<T>(kind == Product ? (i % 501 ? 1 : -1) : static_cast<int>(i * 37 % 101) - 50);
+        CHECK(run(x, y, kind, 1, reverse) == PCRT_OK);
+        std::vector<T> want(x.values.size());
+        for (int64_t line = 0; line < outer; ++line) {
+          T running{};
+          for (int64_t i = 0; i < length; ++i) {
+            auto at = static_cast<size_t>(line * length + (reverse ? length - 1 - i : i));
+            T element = x.values[at];
+            running = i == 0            ? element
+                      : kind == Sum     ? static_cast<T>(running + element)
+                      : kind == Product ? static_cast<T>(running * element)
+                      : kind == Max     ? std::max(running, element)
+                                        : std::min(running, element);
+            want[at] = running;
+          }
+        }
+        CHECK(same(y.values, want));
+      }
+}
+
+static void longLines() {
+  for (Kind kind : {Sum, Product, Max, Min}) {
+    checkLongLines<double>(kind);
+    checkLongLines<int32_t>(kind);
+  }
+}
+
 static void manyThreads() {
   Operand<float> x({50, 70});
   for (size_t i = 0; i < x.values.size(); ++i)
@@ -169,6 +204,7 @@ int main() {
   RUN(anyDimension);
   RUN(empty);
   RUN(refusesNonsense);
+  RUN(longLines);
   RUN(manyThreads);
   return test::failures() != 0;
 }

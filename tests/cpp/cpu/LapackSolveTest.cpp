@@ -75,6 +75,10 @@ static void cholesky() {
   Operand<Complex> h({2, 2}, {4, 99, {0, 2}, 5}), f(h.dims);
   CHECK(call(table.cholesky, {h}, {f}) == PCRT_OK);
   CHECK(distance(f.values, {2, 0, {0, 1}, 2}) < 1e-6);
+  Operand<Complex> indefinite({2, 2}, {1, 99, {0, 2}, 1}), none(h.dims);
+  CHECK(call(table.cholesky, {indefinite}, {none}) == PCRT_OK);
+  CHECK(none.values[0] != none.values[0] && none.values[1] == Complex() && none.values[2] != none.values[2] &&
+        none.values[3] != none.values[3]);
 }
 
 template <typename T> static void checkTriangularSolve() {
@@ -155,6 +159,36 @@ template <typename T> static void checkLinearSolve() {
       CHECK(distance(product(matrix.data(), x.values.data() + k * n * columns, n, n, columns),
                      std::vector<T>(first, first + n * columns)) < 100 * tolerance<T>);
     }
+  }
+}
+
+/// A permutation that is an operand may hold any numbers: those that are none give nan, in that matrix alone.
+template <typename T> static void checkNoPermutation(int64_t n) {
+  Operand<T> lu({4, n, n}), b({4, n, 1}), x(b.dims);
+  Operand<int32_t> permutation({4, n});
+  for (int64_t k = 0; k < 4; ++k)
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < n; ++j)
+        lu.values[static_cast<size_t>((k * n + i) * n + j)] = T(i == j);
+      b.values[static_cast<size_t>(k * n + i)] = T(static_cast<float>(i));
+      permutation.values[static_cast<size_t>(k * n + i)] = static_cast<int32_t>(n - 1 - i);
+    }
+  permutation.values[0] = 0; // twice
+  permutation.values[static_cast<size_t>(n + 1)] = -1;
+  permutation.values[static_cast<size_t>(2 * n + 1)] = static_cast<int32_t>(n);
+  for (int64_t op : {0, 1, 2}) {
+    CHECK(call(table.linear_solve, {lu, lu, permutation, b}, {x}, {op}) == PCRT_OK);
+    for (int64_t i = 0; i < 4 * n; ++i) {
+      T got = x.values[static_cast<size_t>(i)];
+      CHECK(i < 3 * n ? got != got : got == T(static_cast<float>(n - 1 - i % n)));
+    }
+  }
+}
+
+static void anythingForAPermutation() {
+  for (int64_t n : {3, 20}) {
+    checkNoPermutation<float>(n);
+    checkNoPermutation<std::complex<double>>(n);
   }
 }
 
@@ -239,6 +273,7 @@ int main() {
   RUN(tableMissing);
   RUN(cholesky);
   RUN(allTypes);
+  RUN(anythingForAPermutation);
   RUN(luOfSingular);
   RUN(tridiagonalSolve);
   RUN(choleskyUpdate);

@@ -152,6 +152,8 @@ static void aCpuHasNoKernels() {
   launches->setImage(RefPtr<KernelImage>::adopt(new KernelImage("PTX", {"add", "sum"})));
   CHECK(failure() == "cpu:0 can't launch the kernels of a program that was compiled for a GPU (add, ...); compile it "
                      "for the device that it runs on");
+  CHECK(fixture.first.assemble(".version 8.0").status().message() ==
+        "cpu:0 has no assembler: its programs are machine code");
   auto reads = RefPtr<Executable>::adopt(new Executable(readsItsArgument, 0, "reads", 100));
   CHECK(read(*Fixture::launch(fixture.first, reads.get(), *source, true)) == 5);
 }

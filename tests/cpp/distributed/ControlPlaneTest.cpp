@@ -3,6 +3,8 @@
 #include "distributed/ControlClient.h"
 #include "distributed/ControlServer.h"
 
+#include <algorithm>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 
@@ -12,8 +14,15 @@ namespace {
 
 /// What a connection was told.
 struct Told final : ControlEvents {
-  void asked(unsigned, uint64_t, uint64_t, const std::string &) override {}
-  void peerLate(const PeerFailure &, uint64_t, uint64_t) override {}
+  void asked(unsigned, uint64_t processes, uint64_t number, const std::string &members) override {
+    std::lock_guard<std::mutex> guard(lock);
+    questions.emplace_back(processes, number);
+    asking = members;
+  }
+  void peerLate(const PeerFailure &peer, uint64_t, uint64_t) override {
+    std::lock_guard<std::mutex> guard(lock);
+    late.push_back(peer);
+  }
   void peerFailed(const PeerFailure &failure) override {
     std::lock_guard<std::mutex> guard(lock);
     failures.push_back(failure);
@@ -39,7 +48,9 @@ struct Told final : ControlEvents {
   }
 
   std::mutex lock;
-  std::vector<PeerFailure> failures;
+  std::vector<PeerFailure> failures, late;
+  std::vector<std::pair<uint64_t, uint64_t>> questions;
+  std::string asking;
   std::vector<unsigned> atEnd;
   std::vector<std::pair<uint64_t, std::string>> launches;
 };
@@ -52,10 +63,11 @@ struct Plane {
     clients.resize(size);
   }
 
+  /// A rank of no process is refused before it gets any news.
   Status join(unsigned rank, const std::string &secret = "open", unsigned claimed = 0) {
     Result<int> socket = connectTo("127.0.0.1", port, nowNs() + 5'000'000'000);
     REQUIRE(socket.isOk());
-    auto client = std::make_unique<ControlClient>(socket.value(), silenceMs, told[rank]);
+    auto client = std::make_unique<ControlClient>(socket.value(), silenceMs, told[std::min(rank, size - 1)]);
     Status status = client->greet({rank, claimed ? claimed : size, "host", 40 + rank}, secret, nowNs() + 5'000'000'000);
     if (status.isOk()) {
       client->start();
@@ -111,6 +123,7 @@ static void refusesStrangers() {
   Plane plane(3);
   CHECK(mentions(plane.join(0, "guess").message(), "PYCOMPILER_SECRET"));
   CHECK(mentions(plane.join(0, "open", 4).message(), "one of 3 processes, process 0 as one of 4"));
+  CHECK(mentions(plane.join(3).message(), "there is no process 3 of 3"));
   CHECK(plane.join(0).isOk());
   CHECK(mentions(plane.join(0).message(), "two processes") || mentions(plane.join(0).message(), "is there already"));
 }
@@ -137,6 +150,109 @@ static void keepsValuesAndMeets() {
   late->wait();
   CHECK(late->isRefused &&
         mentions(late->message, "have not come: process 1 (host, pid 41), process 2 (host, pid 42)"));
+}
+
+static void addressesAreNamed() {
+  int port = 0;
+  Result<int> elsewhere = listenOn("no.such.host.invalid", port);
+  CHECK(!elsewhere.isOk() && mentions(elsewhere.status().message(), "the address no.such.host.invalid is not known"));
+  Result<int> unknown = connectTo("no.such.host.invalid", 1, nowNs());
+  CHECK(!unknown.isOk() && mentions(unknown.status().message(), "the host no.such.host.invalid is not known"));
+  Result<int> first = listenOn("127.0.0.1", port);
+  REQUIRE(first.isOk());
+  int same = port;
+  Result<int> second = listenOn("127.0.0.1", same);
+  CHECK(!second.isOk() &&
+        mentions(second.status().message(), "process 0 can't listen on 127.0.0.1:" + std::to_string(port)));
+  close(first.value());
+  // Nobody listens there any more.
+  Result<int> nobody = connectTo("127.0.0.1", port, nowNs() + 50'000'000);
+  CHECK(!nobody.isOk() &&
+        mentions(nobody.status().message(), "process 0 can't be reached at 127.0.0.1:" + std::to_string(port)));
+}
+
+static void meetingsOfOthersAreRefused() {
+  Plane plane(3);
+  plane.joinAll();
+  auto refusal = [&](unsigned rank, const std::string &name, const std::string &members) {
+    RefPtr<Reply> reply = plane.clients[rank]->ask(FrameKind::Gather, {name, members, "", "0"});
+    reply->wait();
+    return reply->isRefused ? reply->message : "";
+  };
+  CHECK(mentions(refusal(0, "far", "0,7"), "far: there is no process 7"));
+  RefPtr<Reply> waits = plane.clients[0]->ask(FrameKind::Gather, {"some", "0,1", "zero", "0"});
+  // The first member's message may be later than the second's.
+  RefPtr<Reply> pair = plane.clients[0]->ask(FrameKind::Get, {"unset", "1"});
+  pair->wait();
+  CHECK(mentions(refusal(2, "some", "1,2"), "some: the processes that come to it do not agree on who does"));
+  RefPtr<Reply> comes = plane.clients[1]->ask(FrameKind::Gather, {"some", "0,1", "one", "0"});
+  for (RefPtr<Reply> *reply : {&waits, &comes}) {
+    (*reply)->wait();
+    CHECK(!(*reply)->isRefused && ((*reply)->fields == std::vector<std::string>{"zero", "one"}));
+  }
+}
+
+/// A process asks the others where they are in a launch, and one answers with its place.
+static void placesAreAskedFor() {
+  Plane plane(3);
+  plane.joinAll();
+  plane.clients[0]->tell(FrameKind::Ask, {"7", "17", "0,1,2"});
+  for (unsigned rank : {1u, 2u}) {
+    Told &told = plane.told[rank];
+    CHECK(told.waitUntil([&] { return told.questions.size() == 1; }));
+    CHECK(told.questions[0] == std::make_pair(uint64_t(7), uint64_t(17)) && told.asking == "0,1,2");
+  }
+  plane.clients[2]->tell(FrameKind::Place, {"0", "7", "17", "it sleeps", "train.py:9"});
+  CHECK(plane.told[0].waitUntil([&] { return plane.told[0].late.size() == 1; }));
+  const PeerFailure &late = plane.told[0].late[0];
+  CHECK(late.rank == 2 && late.pid == 42 && late.cause == "it sleeps" && late.place == "train.py:9");
+  CHECK(plane.told[0].questions.empty() && plane.told[1].late.empty());
+}
+
+static void aProcessThatLeavesHasNotFailed() {
+  Plane plane(3);
+  plane.joinAll();
+  plane.clients[1]->tell(FrameKind::Bye, {});
+  RefPtr<Reply> after = plane.clients[1]->ask(FrameKind::Get, {"unset", "1"});
+  after->wait();
+  plane.clients[1].reset();
+  RefPtr<Reply> barrier = plane.gather(0, "barrier", "");
+  barrier->wait();
+  CHECK(barrier->isRefused && mentions(barrier->message, "process 1 (host, pid 41) will not come: it has ended"));
+  CHECK(plane.told[0].failures.empty());
+}
+
+/// A process that connects after the failure of another one is told of it.
+static void lateProcessesHearOfFailures() {
+  Plane plane(3);
+  CHECK(plane.join(0).isOk() && plane.join(1).isOk());
+  plane.clients[1]->tell(FrameKind::Failed, {"KeyError: 'x'", "train.py:3"});
+  CHECK(plane.told[0].waitUntil([&] { return plane.told[0].failures.size() == 1; }));
+  CHECK(plane.join(2).isOk());
+  CHECK(plane.told[2].waitUntil([&] { return plane.told[2].failures.size() == 1; }));
+  CHECK(plane.told[2].failures[0].rank == 1 && plane.told[2].failures[0].cause == "KeyError: 'x'");
+}
+
+/// Something that listens at the port, but is not process 0.
+static void anotherServerDoesNotAnswer() {
+  int port = 0;
+  Result<int> listener = listenOn("127.0.0.1", port);
+  REQUIRE(listener.isOk());
+  Told told;
+  auto greeting = [&](int64_t ns) {
+    Result<int> socket = connectTo("127.0.0.1", port, nowNs() + 5'000'000'000);
+    REQUIRE(socket.isOk());
+    ControlClient client(socket.value(), 60'000, told);
+    return client.greet({1, 2, "host", 41}, "open", nowNs() + ns).message();
+  };
+  CHECK(mentions(greeting(150'000'000), "process 0 is there, but does not answer"));
+  std::thread closes([&] {
+    for (int i = 0; i < 2; ++i)
+      close(accept(listener.value(), nullptr, nullptr));
+  });
+  CHECK(mentions(greeting(60'000'000'000), "process 0 has closed the connection"));
+  closes.join();
+  close(listener.value());
 }
 
 static void tellsOfFailures() {
@@ -188,6 +304,12 @@ int main() {
   RUN(framesAreCutAnywhere);
   RUN(refusesStrangers);
   RUN(keepsValuesAndMeets);
+  RUN(addressesAreNamed);
+  RUN(meetingsOfOthersAreRefused);
+  RUN(placesAreAskedFor);
+  RUN(aProcessThatLeavesHasNotFailed);
+  RUN(lateProcessesHearOfFailures);
+  RUN(anotherServerDoesNotAnswer);
   RUN(tellsOfFailures);
   RUN(noticesClosedAndSilentConnections);
   RUN(noticesTheServersEnd);

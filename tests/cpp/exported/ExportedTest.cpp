@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -171,6 +173,60 @@ static void lapackIsMissing() {
   CHECK(std::strstr(pcrtExportedMessage(status), "/nowhere/liblapack.so"));
 }
 
+/// Every status has a message of its own, and one that no call returns has one, too.
+static void everyStatusHasAMessage() {
+  const int32_t statuses[] = {PCRT_OK,
+                              PCRT_INVALID_ARGUMENT,
+                              PCRT_OUT_OF_MEMORY,
+                              PCRT_LIBRARY_FAILED,
+                              PCRT_EXPORTED_BAD_POINTER,
+                              PCRT_EXPORTED_NO_LAPACK,
+                              PCRT_EXPORTED_BAD_THREADS,
+                              PCRT_EXPORTED_BAD_SIZE,
+                              -1000};
+  std::set<std::string> messages;
+  for (int32_t status : statuses)
+    messages.insert(pcrtExportedMessage(status));
+  CHECK(messages.size() == std::size(statuses));
+  CHECK(std::strcmp(pcrtExportedMessage(PCRT_OK), "no error") == 0);
+  CHECK(std::strcmp(pcrtExportedMessage(-1000), "an unknown error") == 0);
+  // The number of a place does not change the message.
+  CHECK(std::strcmp(pcrtExportedMessage(3 << PCRT_STATUS_BITS | PCRT_OUT_OF_MEMORY), "out of memory") == 0);
+}
+
+static void aWorkspaceBeyondMemory() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // their allocators end the process
+  PcrtExported greedy = function;
+  greedy.arenaBytes = int64_t(1) << 60;
+  Memory x, sums, sorted;
+  const void *const args[] = {x.data};
+  void *const results[] = {sums.data, sorted.data};
+  CHECK(pcrtCallExported(&greedy, args, results, nullptr) == PCRT_OUT_OF_MEMORY);
+#endif
+}
+
+static int32_t refusedStatus = 0;
+
+/// Calls that need a device, a mesh or a host function: programs that are exported have none.
+static int32_t refusedEntry(const PcrtFrame *frame) {
+  const PcrtTable &table = *frame->table;
+  int64_t value = 0;
+  for (int32_t status :
+       {table.launch(frame, 0, nullptr, nullptr), table.read(frame, &value, &value, sizeof(value)),
+        table.collective(frame, nullptr, 0, nullptr, 0, nullptr), table.host_call(frame, nullptr, 0, nullptr, 0, nullptr),
+        table.collective_start(frame, nullptr, 0, nullptr, 0, nullptr),
+        table.collective_wait(frame, nullptr, 0, nullptr, 0, nullptr),
+        table.product(frame, nullptr, 0, nullptr, 0, nullptr)})
+    refusedStatus += status == PCRT_INVALID_ARGUMENT;
+  return PCRT_INVALID_ARGUMENT;
+}
+
+static void devicesAndMeshesAreRefused() {
+  PcrtExported refused = {refusedEntry, 0, 0, 0, nullptr, nullptr, nullptr, 0, 0, 0, nullptr, nullptr};
+  CHECK(pcrtCallExported(&refused, nullptr, nullptr, nullptr) == PCRT_INVALID_ARGUMENT);
+  CHECK(refusedStatus == 7);
+}
+
 static int32_t sizedEntry(const PcrtFrame *frame) {
   for (int64_t i = 0; i < frame->sizes[0]; ++i)
     static_cast<float *>(frame->results[0])[i] = 2 * static_cast<const float *>(frame->args[0])[i];
@@ -198,6 +254,9 @@ int main() {
   RUN(badPointers);
   RUN(failuresAreTold);
   RUN(sizesOfACall);
+  RUN(aWorkspaceBeyondMemory);
+  RUN(devicesAndMeshesAreRefused);
+  RUN(everyStatusHasAMessage);
   RUN(lapackIsMissing);
   return test::failures();
 }

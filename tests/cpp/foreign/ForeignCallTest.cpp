@@ -8,6 +8,7 @@
 
 #include "xla/ffi/api/c_api.h"
 
+#include <complex>
 #include <cstring>
 #include <thread>
 
@@ -181,6 +182,164 @@ static void stateIsOfTheCallSite() {
   CHECK(statesAlive == 0);
 }
 
+/// The name and text of an error of the interface, which is destroyed.
+static std::string textOf(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
+  if (!error)
+    return "";
+  XLA_FFI_Error_GetMessage_Args message{XLA_FFI_Error_GetMessage_Args_STRUCT_SIZE, nullptr, error, nullptr};
+  api->XLA_FFI_Error_GetMessage(&message);
+  std::string text = message.message;
+  XLA_FFI_Error_Destroy_Args args{XLA_FFI_Error_Destroy_Args_STRUCT_SIZE, nullptr, error};
+  api->XLA_FFI_Error_Destroy(&args);
+  return text;
+}
+
+static bool mentions(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
+
+static void theContextOfARun() {
+  Fixture f;
+  static int runs;
+  runs = 0;
+  ForeignTarget target = executes([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
+    const XLA_FFI_Api *api = frame->api;
+    XLA_FFI_DeviceOrdinal_Get_Args device{XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, -1};
+    CHECK(!api->XLA_FFI_DeviceOrdinal_Get(&device) && device.device_ordinal == 3);
+    int64_t count = 0;
+    XLA_FFI_ThreadPool_NumThreads_Args threads{XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                                               &count};
+    CHECK(!api->XLA_FFI_ThreadPool_NumThreads(&threads) && count == 1);
+    XLA_FFI_RunId_Get_Args run{XLA_FFI_RunId_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, -1};
+    CHECK(!api->XLA_FFI_RunId_Get(&run));
+    XLA_FFI_DeviceMemory_Allocate_Args memory{
+        XLA_FFI_DeviceMemory_Allocate_Args_STRUCT_SIZE, nullptr, frame->ctx, 1000, 256, nullptr};
+    CHECK(!api->XLA_FFI_DeviceMemory_Allocate(&memory) && reinterpret_cast<uintptr_t>(memory.data) % 256 == 0);
+    std::memset(memory.data, 1, 1000);
+    XLA_FFI_DeviceMemory_Free_Args end{
+        XLA_FFI_DeviceMemory_Free_Args_STRUCT_SIZE, nullptr, frame->ctx, memory.size, memory.data};
+    CHECK(!api->XLA_FFI_DeviceMemory_Free(&end));
+    XLA_FFI_Stream_Get_Args stream{XLA_FFI_Stream_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, nullptr};
+    CHECK(mentions(textOf(api, api->XLA_FFI_Stream_Get(&stream)), "the host, which has no stream"));
+    XLA_FFI_ExecutionContext_Get_Args data{
+        XLA_FFI_ExecutionContext_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, nullptr, nullptr};
+    CHECK(mentions(textOf(api, api->XLA_FFI_ExecutionContext_Get(&data)), "no data of the user"));
+    XLA_FFI_Handler_Register_Args handler{};
+    CHECK(mentions(textOf(api, api->XLA_FFI_Handler_Register(&handler)), "ffi.register_ffi_target"));
+    ++runs;
+    return nullptr;
+  });
+  // The same, before a run: a device and its threads are not known.
+  target.instantiate = reinterpret_cast<void *>(
+      static_cast<XLA_FFI_Handler *>([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
+        const XLA_FFI_Api *api = frame->api;
+        XLA_FFI_DeviceOrdinal_Get_Args device{XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, -1};
+        CHECK(mentions(textOf(api, api->XLA_FFI_DeviceOrdinal_Get(&device)), "the device is there in a run alone"));
+        int64_t count = 0;
+        XLA_FFI_ThreadPool_NumThreads_Args threads{XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                                                   &count};
+        CHECK(mentions(textOf(api, api->XLA_FFI_ThreadPool_NumThreads(&threads)), "the thread pool is there in a run"));
+        XLA_FFI_ThreadPool_Schedule_Args task{
+            XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, nullptr, frame->ctx, [](void *) {}, nullptr};
+        CHECK(mentions(textOf(api, api->XLA_FFI_ThreadPool_Schedule(&task)), "the thread pool is there in a run"));
+        ++runs;
+        return nullptr;
+      }));
+  RefPtr<HostCallback> call = callOf(target, 0, 0);
+  CHECK(f.invoke(*call, {}, {}).isOk() && runs == 2);
+}
+
+/// A state that is not there, of a type that is not registered, or of another type.
+static void statesAreChecked() {
+  Fixture f;
+  static XLA_FFI_TypeId unregistered{12345}, number{0}, text{0};
+  XLA_FFI_TypeInfo info{XLA_FFI_TypeInfo_STRUCT_SIZE, nullptr, [](void *) {}};
+  CHECK(registerForeignType("Number", &number, &info).isOk());
+  XLA_FFI_TypeId same = number;
+  CHECK(mentions(registerForeignType("Numeral", &same, &info).message(), "belongs to another type"));
+  static int value;
+  auto get = [](XLA_FFI_CallFrame *frame, XLA_FFI_TypeId &type) {
+    XLA_FFI_State_Get_Args args{XLA_FFI_State_Get_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                                XLA_FFI_ExecutionStage_INSTANTIATE, &type,   nullptr};
+    return textOf(frame->api, frame->api->XLA_FFI_State_Get(&args));
+  };
+  auto set = [](XLA_FFI_CallFrame *frame, XLA_FFI_TypeId &type) {
+    XLA_FFI_State_Set_Args args{XLA_FFI_State_Set_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                                XLA_FFI_ExecutionStage_INSTANTIATE, &type,   &value};
+    return textOf(frame->api, frame->api->XLA_FFI_State_Set(&args));
+  };
+  static decltype(get) getState = get;
+  static decltype(set) setState = set;
+  ForeignTarget target = executes([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
+    CHECK(getState(frame, number).empty());
+    CHECK(mentions(getState(frame, text), "the state of the stage has the type"));
+    CHECK(mentions(setState(frame, number), "the state of the stage is set, or can't be set now"));
+    return nullptr;
+  });
+  target.instantiate =
+      reinterpret_cast<void *>(static_cast<XLA_FFI_Handler *>([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
+        // A library registers its types when it is first called.
+        XLA_FFI_TypeInfo info{XLA_FFI_TypeInfo_STRUCT_SIZE, nullptr, [](void *) {}};
+        XLA_FFI_Type_Register_Args type{
+            XLA_FFI_Type_Register_Args_STRUCT_SIZE, nullptr, {"Text", 4}, &text, &info};
+        CHECK(!frame->api->XLA_FFI_Type_Register(&type) && text.type_id != 0);
+        CHECK(mentions(getState(frame, number), "the stage has no state"));
+        CHECK(mentions(setState(frame, unregistered), "call ffi.register_ffi_type first"));
+        CHECK(setState(frame, number).empty());
+        return nullptr;
+      }));
+  RefPtr<HostCallback> call = callOf(target, 0, 0);
+  CHECK(f.invoke(*call, {}, {}).isOk());
+}
+
+/// More operands than a frame has places for, and those in another order of dimensions.
+static void manyOperandsInAnotherOrder() {
+  Fixture f;
+  ForeignTarget target = executes([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
+    CHECK(frame->args.size == 9);
+    int32_t sum = 0;
+    for (int i = 0; i < 9; ++i) {
+      XLA_FFI_Buffer &x = argument(frame, i);
+      CHECK(x.rank == 2 && x.dims[0] == (i == 4 ? 3 : 1) && x.dims[1] == (i == 4 ? 1 : 3));
+      sum += static_cast<int32_t *>(x.data)[2];
+    }
+    *static_cast<int32_t *>(result(frame, 0).data) = sum;
+    return nullptr;
+  });
+  std::vector<ForeignOrder> orders(9);
+  orders[4] = {1, 0};
+  auto call = foreignCall("f", target, {}, orders, {{}}, {}).take();
+  int64_t dims[] = {1, 3};
+  int32_t x[] = {0, 0, 5}, y = 0;
+  std::vector<PcrtTensor> inputs(9, {x, dims, 2, PCRT_DTYPE_Int32});
+  CHECK(f.invoke(*call, inputs, {{&y, nullptr, 0, PCRT_DTYPE_Int32}}).isOk() && y == 45);
+  // A type that XLA's FFI does not have.
+  inputs[8].dtype = static_cast<int32_t>(DType::Float6E2M3FN);
+  CHECK(mentions(f.invoke(*call, inputs, {{&y, nullptr, 0, PCRT_DTYPE_Int32}}).message(),
+                 "f: XLA's FFI has no element type"));
+}
+
+/// A handler tells the version of the interface that it was compiled for.
+template <int major, int minor> static XLA_FFI_Error *ofVersion(XLA_FFI_CallFrame *frame) {
+  auto *extension = reinterpret_cast<XLA_FFI_Metadata_Extension *>(frame->extension_start);
+  CHECK(extension && extension->extension_base.type == XLA_FFI_Extension_Metadata);
+  extension->metadata->api_version.major_version = major;
+  extension->metadata->api_version.minor_version = minor;
+  return nullptr;
+}
+
+static void versionsAreChecked() {
+  auto message = [](XLA_FFI_Handler *handler) {
+    return checkForeignHandler(reinterpret_cast<void *>(handler)).message();
+  };
+  CHECK(message(ofVersion<XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR>).empty());
+  CHECK(message(ofVersion<XLA_FFI_API_MAJOR, 0>).empty());
+  CHECK(mentions(message(ofVersion<XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR + 1>), "was compiled for version"));
+  CHECK(mentions(message(ofVersion<XLA_FFI_API_MAJOR + 7, 0>), "ffi.include_dir()"));
+  CHECK(mentions(message([](XLA_FFI_CallFrame *frame) {
+                   return failure(frame, "no metadata", XLA_FFI_Error_Code_UNIMPLEMENTED);
+                 }),
+                 "no metadata"));
+}
+
 static double mixed(int8_t a, float b, int64_t c, double d, uint16_t e, int64_t g, int64_t h, int64_t i, float j,
                     int32_t k, const double *x) {
   return a + 2.0 * b + 3.0 * c + 4.0 * d + 5.0 * e + 6.0 * g + 7.0 * h + 8.0 * i + 9.0 * j + 10.0 * k + 11.0 * x[1];
@@ -215,6 +374,88 @@ static void aPlainFunctionGetsItsParameters() {
   CHECK(f.invoke(*call, inputs, {{&y, nullptr, 0, PCRT_DTYPE_Float64}}).code() == Code::InvalidArgument);
 }
 
+/// What a function returns for one integer of each type, of all that C has.
+template <typename T> static T next(T x) { return static_cast<T>(x + 1); }
+
+template <typename T> static void checkNext(Fixture &f, int32_t dtype, T x) {
+  auto call = plainForeignCall("next", reinterpret_cast<void *>(next<T>), {{ForeignParameter::Kind::Value, 0}},
+                               ForeignReturn::Value, {})
+                  .take();
+  T y = 0;
+  CHECK(f.invoke(*call, {{&x, nullptr, 0, dtype}}, {{&y, nullptr, 0, dtype}}).isOk());
+  CHECK(y == next(x));
+}
+
+static void anyNumberIsGivenAndReturned() {
+  Fixture f;
+  checkNext<int8_t>(f, PCRT_DTYPE_Int8, -100);
+  checkNext<int16_t>(f, PCRT_DTYPE_Int16, -30000);
+  checkNext<int32_t>(f, PCRT_DTYPE_Int32, -2000000000);
+  checkNext<int64_t>(f, PCRT_DTYPE_Int64, -(int64_t(1) << 60));
+  checkNext<uint8_t>(f, PCRT_DTYPE_UInt8, 250);
+  checkNext<uint16_t>(f, PCRT_DTYPE_UInt16, 65000);
+  checkNext<uint32_t>(f, PCRT_DTYPE_UInt32, 4000000000);
+  checkNext<uint64_t>(f, PCRT_DTYPE_UInt64, uint64_t(-3));
+  checkNext<float>(f, PCRT_DTYPE_Float32, 0.25f);
+  checkNext<double>(f, PCRT_DTYPE_Float64, -1e300);
+  auto call = plainForeignCall("not", reinterpret_cast<void *>(+[](bool x) { return !x; }),
+                               {{ForeignParameter::Kind::Value, 0}}, ForeignReturn::Value, {})
+                  .take();
+  for (bool x : {false, true}) {
+    bool y = x;
+    CHECK(f.invoke(*call, {{&x, nullptr, 0, PCRT_DTYPE_Bool}}, {{&y, nullptr, 0, PCRT_DTYPE_Bool}}).isOk() && y == !x);
+  }
+}
+
+/// A function that works in place gets the memory of its result, which holds the operand.
+static void aPlainAliasIsOneMemory() {
+  Fixture f;
+  auto call = plainForeignCall("f", reinterpret_cast<void *>(+[](const int32_t *x, int32_t *y) { *y = *x + 10 * *y; }),
+                               {{ForeignParameter::Kind::Input, 0}, {ForeignParameter::Kind::Output, 0}},
+                               ForeignReturn::Nothing, {{0, 0}})
+                  .take();
+  int32_t x = 4, y = 0;
+  CHECK(f.invoke(*call, {{&x, nullptr, 0, PCRT_DTYPE_Int32}}, {{&y, nullptr, 0, PCRT_DTYPE_Int32}}).isOk());
+  CHECK(x == 4 && y == 44);
+}
+
+/// Operands other than those that the call was compiled for: nothing is called.
+static void otherSignaturesAreRefused() {
+  Fixture f;
+  using Kind = ForeignParameter::Kind;
+  static int calls;
+  calls = 0;
+  void *function = reinterpret_cast<void *>(+[] { ++calls; });
+  int64_t dims[] = {1};
+  double x = 0;
+  std::complex<float> z;
+  PcrtTensor number = {&x, dims, 1, PCRT_DTYPE_Float64}, complexNumber = {&z, dims, 1, PCRT_DTYPE_Complex64};
+  auto refuses = [&](std::vector<ForeignParameter> parameters, ForeignReturn returns,
+                     std::vector<std::pair<int, int>> aliases, const std::vector<PcrtTensor> &inputs,
+                     const std::vector<PcrtTensor> &outputs) {
+    auto call = plainForeignCall("f", function, std::move(parameters), returns, std::move(aliases)).take();
+    return f.invoke(*call, inputs, outputs).message() == "f: compiled for another signature";
+  };
+  CHECK(refuses({}, ForeignReturn::Nothing, {{0, 0}}, {number}, {}));
+  CHECK(refuses({}, ForeignReturn::Nothing, {{0, 0}}, {}, {number}));
+  CHECK(refuses({{Kind::Input, 1}}, ForeignReturn::Nothing, {}, {number}, {number}));
+  CHECK(refuses({{Kind::Output, 1}}, ForeignReturn::Nothing, {}, {number, number}, {number}));
+  CHECK(refuses({{Kind::Value, 0}}, ForeignReturn::Nothing, {}, {}, {number}));
+  CHECK(refuses({{Kind::Value, 0}}, ForeignReturn::Nothing, {}, {complexNumber}, {}));
+  CHECK(refuses({{Kind::Size, 2, 0}}, ForeignReturn::Nothing, {}, {number}, {number}));
+  CHECK(refuses({{Kind::Size, 0, 1}}, ForeignReturn::Nothing, {}, {number}, {}));
+  CHECK(refuses(std::vector<ForeignParameter>(mostForeignFloats + 1, {Kind::Value, 0}), ForeignReturn::Nothing, {},
+                {number}, {}));
+  CHECK(refuses(std::vector<ForeignParameter>(mostForeignIntegers + 1, {Kind::Constant}), ForeignReturn::Nothing, {},
+                {}, {}));
+  CHECK(refuses({}, ForeignReturn::Value, {}, {number}, {}));
+  CHECK(refuses({}, ForeignReturn::Value, {}, {number}, {complexNumber}));
+  CHECK(calls == 0);
+  std::vector<ForeignParameter> many(mostForeignIntegers + mostForeignFloats + 1, {Kind::Constant});
+  CHECK(plainForeignCall("f", function, many, ForeignReturn::Nothing, {}).status().message() ==
+        "f: too many parameters");
+}
+
 static void aStatusFails() {
   Fixture f;
   auto call = plainForeignCall("f", reinterpret_cast<void *>(+[](const int32_t *x) { return *x; }),
@@ -233,6 +474,13 @@ int main() {
   RUN(aFutureIsWaitedFor);
   RUN(stateIsOfTheCallSite);
   RUN(aPlainFunctionGetsItsParameters);
+  RUN(theContextOfARun);
+  RUN(statesAreChecked);
+  RUN(manyOperandsInAnotherOrder);
+  RUN(versionsAreChecked);
+  RUN(anyNumberIsGivenAndReturned);
+  RUN(aPlainAliasIsOneMemory);
+  RUN(otherSignaturesAreRefused);
   RUN(aStatusFails);
   return test::failures() != 0;
 }

@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <elf.h>
+#include <initializer_list>
+#include <utility>
 
 using namespace pcrt;
 
@@ -45,6 +47,22 @@ static void aarch64() {
   CHECK(patched(0, R_AARCH64_PREL32, -8) == static_cast<uint32_t>(-8));
 }
 
+static void aarch64Data() {
+  alignas(8) char place[8];
+  RelocationSite site{};
+  site.place = place;
+  site.room = sizeof(place);
+  site.symbol = reinterpret_cast<uint64_t>(place) + 0x100;
+  site.addend = -4;
+  site.type = R_AARCH64_ABS64;
+  CHECK(relocateAArch64(site).isOk() && at<uint64_t>(place) == site.symbol - 4);
+  site.type = R_AARCH64_PREL64;
+  CHECK(relocateAArch64(site).isOk() && at<int64_t>(place) == 0xfc);
+  site.type = R_AARCH64_NONE;
+  site.room = 0;
+  CHECK(relocateAArch64(site).isOk() && at<int64_t>(place) == 0xfc);
+}
+
 static void aarch64Refuses() {
   char word[16] = {};
   RelocationSite site{};
@@ -53,6 +71,12 @@ static void aarch64Refuses() {
   site.type = R_AARCH64_CALL26;
   site.branch = reinterpret_cast<uint64_t>(word) + (uint64_t(1) << 27);
   CHECK(relocateAArch64(site).message().find("too far") != std::string::npos);
+  site.type = R_AARCH64_ADR_PREL_PG_HI21;
+  site.symbol = reinterpret_cast<uint64_t>(word) + (uint64_t(1) << 33);
+  CHECK(relocateAArch64(site).message().find("too far") != std::string::npos);
+  site.type = R_AARCH64_LDST64_ABS_LO12_NC;
+  site.symbol = 0x1004;
+  CHECK(relocateAArch64(site).message().find("not aligned") != std::string::npos);
   site.type = R_AARCH64_ABS64;
   CHECK(relocateAArch64(site).message().find("outside its section") != std::string::npos);
   site.type = R_AARCH64_TLSDESC_CALL;
@@ -74,8 +98,22 @@ static void x86() {
   CHECK(relocateX86(site).isOk() && at<int64_t>(bytes) == 0xfc);
   site.type = R_X86_64_64;
   CHECK(relocateX86(site).isOk() && at<uint64_t>(bytes) == site.symbol - 4);
-  site.type = R_X86_64_TPOFF32;
-  CHECK(relocateX86(site).message().find("R_X86_64_TPOFF32") != std::string::npos);
+  // Code that was compiled for a fixed address, or with thread-local variables.
+  for (auto [type, name] : std::initializer_list<std::pair<uint32_t, const char *>>{
+           {R_X86_64_TPOFF32, "R_X86_64_TPOFF32"},
+           {R_X86_64_32S, "R_X86_64_32S"},
+           {R_X86_64_16, "R_X86_64_16"},
+           {R_X86_64_8, "R_X86_64_8"},
+           {R_X86_64_TLSGD, "R_X86_64_TLSGD"},
+           {R_X86_64_TLSLD, "R_X86_64_TLSLD"},
+           {R_X86_64_DTPOFF32, "R_X86_64_DTPOFF32"},
+           {R_X86_64_GOTTPOFF, "R_X86_64_GOTTPOFF"},
+           {R_X86_64_GOTPC32, "R_X86_64_GOTPC32"},
+           {R_X86_64_GOTOFF64, "R_X86_64_GOTOFF64"},
+           {R_X86_64_GOTPC64, "R_X86_64_GOTPC64"}}) {
+    site.type = type;
+    CHECK(relocateX86(site).message().find(name) != std::string::npos);
+  }
   site.type = R_X86_64_PC32;
   site.branch += uint64_t(1) << 32;
   CHECK(relocateX86(site).message().find("too far") != std::string::npos);
@@ -95,6 +133,7 @@ static void stubs() {
 
 int main() {
   RUN(aarch64);
+  RUN(aarch64Data);
   RUN(aarch64Refuses);
   RUN(x86);
   RUN(stubs);
