@@ -156,7 +156,7 @@ coverage-runtime: build ## which lines of runtime/ its C++ tests reach, the leas
 	@$(PYTHON3) tools/build.py build-coverage -j $(JOBS)
 	find build-coverage -name '*.gcda' -delete
 	ctest --test-dir build-coverage --output-on-failure -j $(JOBS)
-	$(PY) -m gcovr --root . --filter runtime/lib --merge-lines --sort uncovered-percent --sort-reverse build-coverage
+	$(PY) -m gcovr --root . --filter runtime/lib --merge-lines --sort uncovered-percent build-coverage
 
 SECONDS ?= 600
 soak: build ## 8 threads, mixed programs and sizes, failures among them, checked and counted; SECONDS=600

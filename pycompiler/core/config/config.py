@@ -327,11 +327,12 @@ class Config:
             return
         setting = self._setting(name)
         name, parsed = setting.name, setting.parse(value)
+        # First, because a setting of the process refuses, and then nothing has changed.
+        told = setting.told[1](parsed) if setting.told else None
         overrides = self._local.overrides
         before = dict(overrides)
         overrides[name] = parsed
         key = swap_context_key(self._key())
-        told = setting.told[1](parsed) if setting.told else None
         try:
             yield
         finally:

@@ -130,8 +130,6 @@ int32_t library::householder_product(const PcrtFrame *, const PcrtTensor *in, in
       std::copy_n(taus.at<T>(i), k, work.taus.data());
       work.multiplyOut(n, k);
       transpose(work.a.data(), n, m, q.at<T>(i));
-      if (work.info != 0)
-        fillNan(q.at<T>(i), q.size);
     }
   });
 }

@@ -104,8 +104,6 @@ static int32_t luWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount,
         transpose(from.at<T>(i), m, n, a.data());
         call<T>(Routine::getrf, &m, &n, a.data(), &lead, swaps, &info);
         transpose(a.data(), n, m, to.at<T>(i));
-        if (info < 0)
-          fillNan(to.at<T>(i), to.size);
         for (int64_t k = 0; k < pivots.size; ++k)
           --swaps[k];
       }

@@ -231,6 +231,10 @@ static void emptyAndRefused() {
   Operand<int32_t> order({2, 2});
   CHECK(call(table.qr, {wide}, {none, alsoNone, order}, {false, true}) == PCRT_OK);
   CHECK((order.values == std::vector<int32_t>{0, 1, 0, 1}));
+  Operand<double> packed({2, 0, 2}), wideTaus({2, 0});
+  Operand<int32_t> pivots({2, 2});
+  CHECK(call(table.geqp3, {wide}, {packed, wideTaus, pivots}) == PCRT_OK);
+  CHECK((pivots.values == std::vector<int32_t>{0, 1, 0, 1}));
   Operand<double> square({2, 0, 0}), vectors({2, 0}), noTaus({2, 0});
   CHECK(call(table.geqrf, {square}, {square, vectors}) == PCRT_OK);
   CHECK(call(table.householder_product, {square, vectors}, {square}) == PCRT_OK);

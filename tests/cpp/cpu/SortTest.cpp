@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -87,6 +88,8 @@ template <typename T> static void checkFloats(DType dtype) {
     for (int i = 0; i < 5; ++i)
       values.insert(values.begin() + static_cast<long>(random() % values.size()), special);
   checkValues(values, dtype);
+  // Zeros and nans of both signs keep their order, whatever way the line is sorted in.
+  checkAlone(values, dtype);
 }
 
 static void integers() {
@@ -194,6 +197,15 @@ static void inPlaceAndEmpty() {
   std::vector<int32_t> values = {3, 1, 2, 0};
   CHECK(sortTensors({tensor(values, dims, DType::Int32)}, {tensor(values, dims, DType::Int32)}, 0, 1) == PCRT_OK);
   CHECK((values == std::vector<int32_t>{0, 1, 2, 3}));
+  // Several operands, one of 16 bytes, in the memory of the results.
+  std::vector<int32_t> keys = {3, 1, 2, 1};
+  std::vector<std::complex<double>> numbers = {{3, 0.5}, {1, 0.25}, {2, 0}, {1, 0.75}};
+  std::vector<uint8_t> bytes = {7, 8, 9, 10};
+  PcrtTensor operands[] = {tensor(keys, dims, DType::Int32), tensor(numbers, dims, DType::Complex128),
+                           tensor(bytes, dims, DType::UInt8)};
+  CHECK(sortTensors({operands[0], operands[1], operands[2]}, {operands[0], operands[1], operands[2]}, 0, 1) == PCRT_OK);
+  CHECK((keys == std::vector<int32_t>{1, 1, 2, 3}) && (bytes == std::vector<uint8_t>{8, 10, 9, 7}));
+  CHECK((numbers == std::vector<std::complex<double>>{{1, 0.25}, {1, 0.75}, {2, 0}, {3, 0.5}}));
   std::vector<int64_t> empty = {0, 4};
   CHECK(sortTensors({tensor(values, empty, DType::Int32)}, {tensor(values, empty, DType::Int32)}, 0, 1) == PCRT_OK);
   CHECK(sortTensors({tensor(values, empty, DType::Int32)}, {tensor(values, empty, DType::Int32)}, 1, 1) == PCRT_OK);
@@ -208,6 +220,14 @@ static void refusesNonsense() {
   CHECK(sortTensors({good}, {good}, 0, 2) == PCRT_INVALID_ARGUMENT);
   CHECK(sortTensors({good}, {good}, 0, 0) == PCRT_INVALID_ARGUMENT);
   CHECK(sortTensors({good, other}, {good, other}, 0, 1) == PCRT_INVALID_ARGUMENT);
+  std::vector<int64_t> matrix = {2, 2};
+  PcrtTensor square = tensor(values, matrix, DType::Int32), unsignedOne = tensor(values, dims, DType::UInt32),
+             unknown = good, complexKey = tensor(values, dims, DType::Complex64);
+  unknown.dtype = 1000;
+  CHECK(sortTensors({good, square}, {good, square}, 0, 1) == PCRT_INVALID_ARGUMENT);
+  CHECK(sortTensors({good}, {unsignedOne}, 0, 1) == PCRT_INVALID_ARGUMENT);
+  CHECK(sortTensors({unknown}, {unknown}, 0, 1) == PCRT_INVALID_ARGUMENT);
+  CHECK(sortTensors({complexKey}, {complexKey}, 0, 1) == PCRT_INVALID_ARGUMENT); // lax sorts keys of its parts
 }
 
 int main() {

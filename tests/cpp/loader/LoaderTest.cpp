@@ -7,8 +7,10 @@
 #include <cstring>
 #include <elf.h>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <random>
+#include <vector>
 
 using namespace pcrt;
 
@@ -93,6 +95,54 @@ static void refusesUnknownRelocation() {
   CHECK(!loaded.isOk() && loaded.status().message().find("of type 4095") != std::string::npos);
 }
 
+/// The object with its sections and symbols changed.
+static std::string changed(std::string object, const std::function<void(Elf64_Shdr &)> &section,
+                           const std::function<void(Elf64_Sym &, const std::string &name)> &symbol) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, object.data(), sizeof(header));
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  std::memcpy(sections.data(), object.data() + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
+  for (const Elf64_Shdr &table : sections)
+    for (uint64_t at = 0; table.sh_type == SHT_SYMTAB && at < table.sh_size; at += sizeof(Elf64_Sym)) {
+      Elf64_Sym one;
+      std::memcpy(&one, object.data() + table.sh_offset + at, sizeof(one));
+      symbol(one, object.data() + sections[table.sh_link].sh_offset + one.st_name);
+      std::memcpy(&object[table.sh_offset + at], &one, sizeof(one));
+    }
+  for (Elf64_Shdr &one : sections)
+    section(one);
+  std::memcpy(&object[header.e_shoff], sections.data(), sections.size() * sizeof(Elf64_Shdr));
+  return object;
+}
+
+static void symbolsAndSectionsOfOtherKinds() {
+  std::string object = readFile(FIXTURE_unknown_symbol);
+  auto sameSections = [](Elf64_Shdr &) {};
+  auto sameSymbols = [](Elf64_Sym &, const std::string &) {};
+  auto messageOf = [](const std::string &object) { return load(object, "pcrt_main").status().message(); };
+  auto withSymbol = [&](const char *name, uint16_t section, int type) {
+    return changed(object, sameSections, [=](Elf64_Sym &symbol, const std::string &each) {
+      if (each != name)
+        return;
+      symbol.st_shndx = section;
+      symbol.st_value = 0x1000;
+      symbol.st_info = static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, type));
+    });
+  };
+  // An absolute address is known, but not within reach of a call.
+  CHECK(messageOf(withSymbol("puts", SHN_ABS, STT_NOTYPE)).find("too far away (symbol 'puts'") != std::string::npos);
+  CHECK(messageOf(withSymbol("puts", SHN_UNDEF, STT_TLS)).find("symbol 'puts' is thread-local") != std::string::npos);
+  CHECK(messageOf(withSymbol("puts", 0xff10, STT_NOTYPE)).find("symbol 'puts' lies in an unknown section") !=
+        std::string::npos);
+  auto withSections = [&](const std::function<void(Elf64_Shdr &)> &section) {
+    return changed(object, section, sameSymbols);
+  };
+  CHECK(messageOf(withSections([](Elf64_Shdr &section) {
+          if (section.sh_flags & SHF_EXECINSTR)
+            section.sh_addralign = 8192;
+        })).find("asks for an alignment of 8192") != std::string::npos);
+}
+
 static void refusesEveryPrefix() {
   std::string object = readFile(FIXTURE_plain);
   for (size_t length = 0; length < object.size(); ++length)
@@ -130,6 +180,7 @@ int main() {
   RUN(reportsStatus);
   RUN(refusesByName);
   RUN(refusesUnknownRelocation);
+  RUN(symbolsAndSectionsOfOtherKinds);
   RUN(refusesEveryPrefix);
   RUN(survivesDamage);
   RUN(findsEverySymbol);

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import pycompiler as pc
 from pycompiler._runtime import context_key
 from pycompiler.core.config import variables
 from pycompiler.core.config.config import config, enable_x64
@@ -147,3 +148,44 @@ def test_reading_under_jaxs_name():
     assert config._read("jax_enable_x64") == config.enable_x64
     with pytest.raises(ValueError, match="there is no setting 'jax_nothing'"):
         config._read("jax_nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("collective_timeout", "soon", "must be a number of seconds, 0 for no limit, got 'soon'"),
+        ("gpu_libraries", "wrong", "must be 'auto', 'none', or some of cublaslt, .* got 'wrong'"),
+    ],
+)
+def test_a_setting_says_which_values_it_takes(name, value, message):
+    before = getattr(config, name)
+    with pytest.raises(ValueError, match=f"config: {name} {message}"):
+        config.update(name, value)
+    assert getattr(config, name) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        ("collective_timeout", 3, "call config.update"),
+        ("memory_limit", 3, "call config.update"),
+        ("wait_for_callbacks", True, "call config.update"),
+        ("platform_name", "cpu", "use default_device"),
+    ],
+)
+def test_settings_of_the_process_are_no_threads_own(name, value, advice):
+    before = getattr(config, name)
+    with pytest.raises(ValueError, match=f"{name} is of the process, and no thread's own; {advice}"):
+        with config.override(name, value):
+            pass
+    assert getattr(config, name) == before
+
+
+def test_transfers_of_all_directions_have_one_setting():
+    directions = [f"transfer_guard_{way}" for way in ("host_to_device", "device_to_device", "device_to_host")]
+    before = [getattr(config, name) for name in directions]
+    with pc.transfer_guard("log"):
+        assert [getattr(config, name) for name in directions] == ["log"] * 3
+        with pc.transfer_guard_device_to_host("disallow"), pc.transfer_guard_host_to_device("allow"):
+            assert [getattr(config, name) for name in directions] == ["allow", "log", "disallow"]
+    assert [getattr(config, name) for name in directions] == before

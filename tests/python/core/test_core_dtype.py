@@ -114,3 +114,20 @@ def test_kinds_and_limits_know_bfloat16():
     assert float(dtypes.finfo("bfloat16").eps) == 2**-7
     assert dtypes.iinfo("int8").max == 127
     assert [dtypes.short_name(d) for d in (dtypes.bfloat16, dtypes.bool_, dtypes.float0)] == ["bf16", "bool", "float0"]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: dtypes.promote_types(1.5, "float32"), TypeError, "takes dtypes, got 1.5; result_type takes values"),
+        (lambda: dtypes.finfo("int32"), ValueError, "int32 is no dtype of floats; iinfo has the limits of integers"),
+        (lambda: dtypes.iinfo("float32"), ValueError, "float32 is no dtype of integers; finfo has the limits"),
+        (lambda: dtypes.result_type(), ValueError, "at least one value or dtype is needed"),
+        (lambda: dtypes.result_type(object()), TypeError, "of type object is neither an array, a scalar nor a dtype"),
+        (lambda: dtypes.iinfo(dtypes.KEY), TypeError, "are no numbers: they have no order and no limits"),
+        (lambda: dtypes.canonicalize(np.dtype([("f", "V1")])), TypeError, "is not supported; the supported ones are"),
+    ],
+)
+def test_errors_of_dtypes_name_what_was_given(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()

@@ -374,3 +374,21 @@ def test_functions_that_yield_are_refused():
             transform(yields)
     with pytest.raises(TypeError, match="takes a function, got"):
         pc.jit(staticmethod(yields))
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: tree_util.tree_transpose(tree_util.tree_structure(()), tree_util.tree_structure((1,)), ()),
+            ValueError,
+            "the outer structure has no leaves",
+        ),
+        (lambda: tree_util.keystr((), separator=3), TypeError, "separator is a string, got 3"),
+        (lambda: tree_util.tree_leaves({1: 2, "a": 3}), ValueError, r"cannot be sorted: \[1, 'a'\]"),
+        (lambda: tree_util.treedef_tuple([1]), TypeError, "got 1 at position 0"),
+    ],
+)
+def test_errors_of_trees_name_what_was_given(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
