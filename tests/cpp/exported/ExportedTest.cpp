@@ -211,12 +211,12 @@ static int32_t refusedStatus = 0;
 static int32_t refusedEntry(const PcrtFrame *frame) {
   const PcrtTable &table = *frame->table;
   int64_t value = 0;
-  for (int32_t status :
-       {table.launch(frame, 0, nullptr, nullptr), table.read(frame, &value, &value, sizeof(value)),
-        table.collective(frame, nullptr, 0, nullptr, 0, nullptr), table.host_call(frame, nullptr, 0, nullptr, 0, nullptr),
-        table.collective_start(frame, nullptr, 0, nullptr, 0, nullptr),
-        table.collective_wait(frame, nullptr, 0, nullptr, 0, nullptr),
-        table.product(frame, nullptr, 0, nullptr, 0, nullptr)})
+  for (int32_t status : {table.launch(frame, 0, nullptr, nullptr), table.read(frame, &value, &value, sizeof(value)),
+                         table.collective(frame, nullptr, 0, nullptr, 0, nullptr),
+                         table.host_call(frame, nullptr, 0, nullptr, 0, nullptr),
+                         table.collective_start(frame, nullptr, 0, nullptr, 0, nullptr),
+                         table.collective_wait(frame, nullptr, 0, nullptr, 0, nullptr),
+                         table.product(frame, nullptr, 0, nullptr, 0, nullptr)})
     refusedStatus += status == PCRT_INVALID_ARGUMENT;
   return PCRT_INVALID_ARGUMENT;
 }

@@ -214,13 +214,13 @@ static void theContextOfARun() {
         XLA_FFI_DeviceMemory_Allocate_Args_STRUCT_SIZE, nullptr, frame->ctx, 1000, 256, nullptr};
     CHECK(!api->XLA_FFI_DeviceMemory_Allocate(&memory) && reinterpret_cast<uintptr_t>(memory.data) % 256 == 0);
     std::memset(memory.data, 1, 1000);
-    XLA_FFI_DeviceMemory_Free_Args end{
-        XLA_FFI_DeviceMemory_Free_Args_STRUCT_SIZE, nullptr, frame->ctx, memory.size, memory.data};
+    XLA_FFI_DeviceMemory_Free_Args end{XLA_FFI_DeviceMemory_Free_Args_STRUCT_SIZE, nullptr, frame->ctx, memory.size,
+                                       memory.data};
     CHECK(!api->XLA_FFI_DeviceMemory_Free(&end));
     XLA_FFI_Stream_Get_Args stream{XLA_FFI_Stream_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, nullptr};
     CHECK(mentions(textOf(api, api->XLA_FFI_Stream_Get(&stream)), "the host, which has no stream"));
-    XLA_FFI_ExecutionContext_Get_Args data{
-        XLA_FFI_ExecutionContext_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, nullptr, nullptr};
+    XLA_FFI_ExecutionContext_Get_Args data{XLA_FFI_ExecutionContext_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, nullptr,
+                                           nullptr};
     CHECK(mentions(textOf(api, api->XLA_FFI_ExecutionContext_Get(&data)), "no data of the user"));
     XLA_FFI_Handler_Register_Args handler{};
     CHECK(mentions(textOf(api, api->XLA_FFI_Handler_Register(&handler)), "ffi.register_ffi_target"));
@@ -228,8 +228,8 @@ static void theContextOfARun() {
     return nullptr;
   });
   // The same, before a run: a device and its threads are not known.
-  target.instantiate = reinterpret_cast<void *>(
-      static_cast<XLA_FFI_Handler *>([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
+  target.instantiate =
+      reinterpret_cast<void *>(static_cast<XLA_FFI_Handler *>([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
         const XLA_FFI_Api *api = frame->api;
         XLA_FFI_DeviceOrdinal_Get_Args device{XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, -1};
         CHECK(mentions(textOf(api, api->XLA_FFI_DeviceOrdinal_Get(&device)), "the device is there in a run alone"));
@@ -237,8 +237,8 @@ static void theContextOfARun() {
         XLA_FFI_ThreadPool_NumThreads_Args threads{XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, nullptr, frame->ctx,
                                                    &count};
         CHECK(mentions(textOf(api, api->XLA_FFI_ThreadPool_NumThreads(&threads)), "the thread pool is there in a run"));
-        XLA_FFI_ThreadPool_Schedule_Args task{
-            XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, nullptr, frame->ctx, [](void *) {}, nullptr};
+        XLA_FFI_ThreadPool_Schedule_Args task{XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, nullptr, frame->ctx,
+                                              [](void *) {}, nullptr};
         CHECK(mentions(textOf(api, api->XLA_FFI_ThreadPool_Schedule(&task)), "the thread pool is there in a run"));
         ++runs;
         return nullptr;
@@ -278,8 +278,7 @@ static void statesAreChecked() {
       reinterpret_cast<void *>(static_cast<XLA_FFI_Handler *>([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
         // A library registers its types when it is first called.
         XLA_FFI_TypeInfo info{XLA_FFI_TypeInfo_STRUCT_SIZE, nullptr, [](void *) {}};
-        XLA_FFI_Type_Register_Args type{
-            XLA_FFI_Type_Register_Args_STRUCT_SIZE, nullptr, {"Text", 4}, &text, &info};
+        XLA_FFI_Type_Register_Args type{XLA_FFI_Type_Register_Args_STRUCT_SIZE, nullptr, {"Text", 4}, &text, &info};
         CHECK(!frame->api->XLA_FFI_Type_Register(&type) && text.type_id != 0);
         CHECK(mentions(getState(frame, number), "the stage has no state"));
         CHECK(mentions(setState(frame, unregistered), "call ffi.register_ffi_type first"));
@@ -334,10 +333,9 @@ static void versionsAreChecked() {
   CHECK(message(ofVersion<XLA_FFI_API_MAJOR, 0>).empty());
   CHECK(mentions(message(ofVersion<XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR + 1>), "was compiled for version"));
   CHECK(mentions(message(ofVersion<XLA_FFI_API_MAJOR + 7, 0>), "ffi.include_dir()"));
-  CHECK(mentions(message([](XLA_FFI_CallFrame *frame) {
-                   return failure(frame, "no metadata", XLA_FFI_Error_Code_UNIMPLEMENTED);
-                 }),
-                 "no metadata"));
+  CHECK(mentions(
+      message([](XLA_FFI_CallFrame *frame) { return failure(frame, "no metadata", XLA_FFI_Error_Code_UNIMPLEMENTED); }),
+      "no metadata"));
 }
 
 static double mixed(int8_t a, float b, int64_t c, double d, uint16_t e, int64_t g, int64_t h, int64_t i, float j,

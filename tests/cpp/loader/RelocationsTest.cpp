@@ -99,18 +99,18 @@ static void x86() {
   site.type = R_X86_64_64;
   CHECK(relocateX86(site).isOk() && at<uint64_t>(bytes) == site.symbol - 4);
   // Code that was compiled for a fixed address, or with thread-local variables.
-  for (auto [type, name] : std::initializer_list<std::pair<uint32_t, const char *>>{
-           {R_X86_64_TPOFF32, "R_X86_64_TPOFF32"},
-           {R_X86_64_32S, "R_X86_64_32S"},
-           {R_X86_64_16, "R_X86_64_16"},
-           {R_X86_64_8, "R_X86_64_8"},
-           {R_X86_64_TLSGD, "R_X86_64_TLSGD"},
-           {R_X86_64_TLSLD, "R_X86_64_TLSLD"},
-           {R_X86_64_DTPOFF32, "R_X86_64_DTPOFF32"},
-           {R_X86_64_GOTTPOFF, "R_X86_64_GOTTPOFF"},
-           {R_X86_64_GOTPC32, "R_X86_64_GOTPC32"},
-           {R_X86_64_GOTOFF64, "R_X86_64_GOTOFF64"},
-           {R_X86_64_GOTPC64, "R_X86_64_GOTPC64"}}) {
+  for (auto [type, name] :
+       std::initializer_list<std::pair<uint32_t, const char *>>{{R_X86_64_TPOFF32, "R_X86_64_TPOFF32"},
+                                                                {R_X86_64_32S, "R_X86_64_32S"},
+                                                                {R_X86_64_16, "R_X86_64_16"},
+                                                                {R_X86_64_8, "R_X86_64_8"},
+                                                                {R_X86_64_TLSGD, "R_X86_64_TLSGD"},
+                                                                {R_X86_64_TLSLD, "R_X86_64_TLSLD"},
+                                                                {R_X86_64_DTPOFF32, "R_X86_64_DTPOFF32"},
+                                                                {R_X86_64_GOTTPOFF, "R_X86_64_GOTTPOFF"},
+                                                                {R_X86_64_GOTPC32, "R_X86_64_GOTPC32"},
+                                                                {R_X86_64_GOTOFF64, "R_X86_64_GOTOFF64"},
+                                                                {R_X86_64_GOTPC64, "R_X86_64_GOTPC64"}}) {
     site.type = type;
     CHECK(relocateX86(site).message().find(name) != std::string::npos);
   }
