@@ -42,18 +42,24 @@ def test_errors_of_meshes_name_what_was_given(call, kind, message):
 
 def test_a_spec_is_searched_as_a_tuple():
     spec = P("a", ("b", "c"), "a")
-    assert spec.index("a") == 0 and spec.index(("b", "c")) == 1
-    assert spec.count("a") == 2 and spec.count("d") == 0
+    assert spec.index("a") == 0
+    assert spec.index(("b", "c")) == 1
+    assert spec.count("a") == 2
+    assert spec.count("d") == 0
 
 
 def test_a_sharding_of_one_device():
     device = pc.devices()[0]
     one = SingleDeviceSharding(device)
-    assert one == SingleDeviceSharding(device) and hash(one) == hash(SingleDeviceSharding(device))
-    assert one.is_fully_replicated and one.num_devices == 1 and one.device_set == {device}
+    assert one == SingleDeviceSharding(device)
+    assert hash(one) == hash(SingleDeviceSharding(device))
+    assert one.is_fully_replicated
+    assert one.num_devices == 1
+    assert one.device_set == {device}
     assert one._device_assignment == (device,)  # of JAX's multihost_utils
     assert one.devices_indices_map((2, 3)) == {device: (slice(None), slice(None))}
-    assert one.memory_kind == "device" and one.with_memory_kind("device") == one
+    assert one.memory_kind == "device"
+    assert one.with_memory_kind("device") == one
     assert repr(device) in repr(one)
 
 
