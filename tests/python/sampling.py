@@ -1,7 +1,7 @@
 """The sample of `make test`: a quarter of each long table of cases.
 
-A test with more than `SHORT` parameter sets is a table. Of its cases, those outside of the sample get the mark `full`, so
-`-m "not full"` runs about a quarter of them, and `make test-full` runs all. A checksum of the case's name decides, so that
+A test with more than `SHORT` parameter sets is a table. Of its cases, those outside of the sample get the mark `full`,
+so `-m "not full"` runs about a quarter of them, and `make test-full` runs all. A checksum of the case's name decides:
 no period of the parameters (as three dtypes) is left out, and processes agree. `make test SAMPLE=1`, `2` and `3` run
 the other quarters. A table that marks some of its cases itself has its own sample.
 """

@@ -16,6 +16,7 @@ import pycompiler as pc
 from pycompiler import stablehlo
 from pycompiler.core.errors import MLIRError
 
+
 def _cases() -> list[Any]:
     return [
         pytest.param(program, id=f"{family}-{program.name}")
