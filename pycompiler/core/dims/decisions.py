@@ -75,24 +75,44 @@ def _deciding(terms: Terms, symbol: Symbol, decide: Decision) -> Iterable[str]:
         return
     # The number of units by which a bound can move. At least two sizes must remain.
     most = (_LARGEST if high is None else (high - low) // by) - 1
-    above = _first(lambda amount: decides(bounded(low + amount * by, high)), most)
+    above = _least(lambda amount: decides(bounded(low + amount * by, high)), most)
     if above is not None:
         found = bounded(low + above * by, high)
         yield repr(found).replace(")", ", min=1)") if found.min == 1 else repr(found)
-    below = _first(lambda amount: decides(bounded(low, low + (most + 1 - amount) * by)), most)
+    below = _greatest(lambda amount: decides(bounded(low, low + amount * by)), most)
     if below is not None:
-        yield repr(bounded(low, low + (most + 1 - below) * by))
+        yield repr(bounded(low, low + below * by))
 
 
-def _first(holds: Callable[[int], bool], most: int) -> int | None:
+# Bounds that decide are small, as a rule, and a decision about quotients of quotients takes milliseconds: both searches
+# double the amount from 1 on, and divide the last interval.
+
+
+def _least(holds: Callable[[int], bool], most: int) -> int | None:
     """The least amount from 1 to `most` with a property that greater amounts keep. None if no amount has it."""
     if most < 1 or not holds(most):
         return None
-    low, high = 0, most
+    low, high = 0, 1
+    while high < most and not holds(high):
+        low, high = high, min(2 * high, most)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return high
+
+
+def _greatest(holds: Callable[[int], bool], most: int) -> int | None:
+    """The greatest amount from 1 to `most` with a property that smaller amounts keep. None if no amount has it."""
+    if most < 1 or not holds(1):
+        return None
+    low, high = 1, 2
+    while high <= most and holds(high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
 
 
 def place() -> str:

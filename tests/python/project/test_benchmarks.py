@@ -77,6 +77,7 @@ def test_the_tables_of_compilation_and_of_temporaries(tmp_path):
     assert found["pycompiler"] >= 0.5  # the residuals of two layers
 
 
+@pytest.mark.full
 def test_the_table_of_many_sizes(tmp_path):
     path = tmp_path / "dynamic.json"
     out = run(BENCHMARKS / "dynamic.py", "--runs", 1, "--sizes", 2, "--json", path, "MLP step", "x + 1, 4 f32")
