@@ -38,9 +38,6 @@ MATRICES += ("triangular_solve", "tridiagonal")
 MORE, SAMPLED = (0, 2), 3
 MORE_IN_FULL = (0, 1, 17)
 
-# Samples that cannot be compiled for symbols, with the reason.
-EXCEPTIONS: dict[str, str] = {}
-
 
 def larger(name, arg, new_shape):
     """An argument of another shape: the sampled one repeated, so that places and amounts stay valid."""
@@ -114,21 +111,14 @@ def spread(every):
     return [every[len(every) - 1 - k * (len(every) - 1) // max(count - 1, 1)] for k in range(count)]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in EXCEPTIONS])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_compilation_serves_other_sizes(name):
     with enable_x64(True):
         check_all(name, spread(list(symbolic(name))), MORE)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in EXCEPTIONS])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_sample_and_type_serves_other_sizes(name):
     with enable_x64(True):
         check_all(name, list(symbolic(name, every_type=True)), MORE_IN_FULL)
-
-
-@pytest.mark.parametrize("name", EXCEPTIONS)
-def test_an_exception_is_one(name):
-    """An entry that no longer fails must be removed from the list."""
-    with enable_x64(True), pytest.raises(AssertionError, match="samples of"):
-        check_all(name, list(symbolic(name)), MORE)
