@@ -255,8 +255,13 @@ class Config:
             self._inert[self._told(name)] = value
             return
         setting = self._setting(name)
+        before = self._values[setting.name]
         self._values[setting.name] = setting.parse(value)
-        self._publish()
+        try:
+            self._publish()
+        except BaseException:
+            self._values[setting.name] = before
+            raise
 
     def config_with_absl(self) -> None:
         """Define the settings as flags of absl: `--jax_NAME=VALUE`, and `--jax_NAME`, `--nojax_NAME` for those that are

@@ -69,8 +69,11 @@ class Setting:
             if told is not None:
                 return told
         elif self.type is int:
+            number = None
             with contextlib.suppress(ValueError):
-                return int(str(value))
+                number = int(str(value))
+            if number is not None:
+                return self._in_range(number, value)
         elif isinstance(value, str) and (not self.choices or value in self.choices):
             return value
         wanted = " or ".join(map(repr, self.choices)) if self.choices else f"a value of type {self.type.__name__}"
@@ -94,7 +97,15 @@ class Setting:
         text = str(value).strip()
         if not text.isdecimal():
             raise ValueError(f"config: {self.name} must be a number of seconds, 0 for no limit, got {value!r}")
-        return int(text)
+        return self._in_range(int(text), value)
+
+    def _in_range(self, number: int, value: object) -> int:
+        """The number, which the runtime takes in 64 bits. -1 is no limit of some, and no number of bytes."""
+        if self.name == "memory_limit" and number < 0:
+            raise ValueError(f"config: {self.name} must be a number of bytes, 0 for no limit, got {value!r}")
+        if abs(number) >= 1 << 63:
+            raise ValueError(f"config: {self.name} must be below 2**63, got {value!r}")
+        return number
 
     def _libraries(self, value: object) -> str:
         words = value.replace(" ", "").split(",") if isinstance(value, str) else [""]

@@ -154,6 +154,10 @@ def test_reading_under_jaxs_name():
     ("name", "value", "message"),
     [
         ("collective_timeout", "soon", "must be a number of seconds, 0 for no limit, got 'soon'"),
+        ("collective_timeout", 1 << 70, r"must be below 2\*\*63, got 1180591620717411303424"),
+        ("memory_limit", -1, "must be a number of bytes, 0 for no limit, got -1"),
+        ("memory_limit", 1 << 64, r"must be below 2\*\*63, got 18446744073709551616"),
+        ("cache_size", 1 << 70, r"must be below 2\*\*63, got 1180591620717411303424"),
         ("gpu_libraries", "wrong", "must be 'auto', 'none', or some of cublaslt, .* got 'wrong'"),
     ],
 )
@@ -189,3 +193,14 @@ def test_transfers_of_all_directions_have_one_setting():
         with pc.transfer_guard_device_to_host("disallow"), pc.transfer_guard_host_to_device("allow"):
             assert [getattr(config, name) for name in directions] == ["allow", "log", "disallow"]
     assert [getattr(config, name) for name in directions] == before
+
+
+def test_a_value_that_the_runtime_refuses_changes_nothing(monkeypatch):
+    def refuse(size):
+        raise RuntimeError("refused")
+
+    before = config.cache_size
+    monkeypatch.setattr("pycompiler.core.config.config.set_call_limit", refuse)
+    with pytest.raises(RuntimeError, match="refused"):
+        config.update("cache_size", before + 1)
+    assert config.cache_size == before
