@@ -109,3 +109,23 @@ def test_shifted_values(function: Callable[..., Any], shape: tuple[int, ...]) ->
     for one, other in zip(pc.tree.leaves(got), pc.tree.leaves(function(np, x)), strict=True):
         np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(np.asarray(gradient), np.asarray(eager), rtol=1e-10, atol=1e-10)
+
+
+def average(np: Any, x: Any) -> Any:
+    return (x[1:-1, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] + x[2:, 1:-1] + x[:-2, 1:-1]) * x.dtype.type(0.2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(9, 40), (12, 150), (23, 301), (31, 66), (16, 600), (13, 9, 31)])
+@pytest.mark.parametrize(("function", "rows"), [(average, 3), (limited, 5)], ids=["average", "limited"])
+def test_rows_at_once(function: Callable[..., Any], rows: int, shape: tuple[int, ...], dtype: str) -> None:
+    """Two rows are computed at once, and elements at the ends of a row twice: to the bits of a row by itself."""
+    x = np.random.default_rng(2).standard_normal(shape).astype(dtype)
+    with pc.enable_x64(True):
+        compiled = pc.jit(lambda x: function(pnp, x))
+        whole = np.asarray(compiled(x))
+        each = [np.asarray(compiled(x[i : i + rows])) for i in range(shape[0] - rows + 1)]
+    assert whole.dtype == dtype
+    np.testing.assert_array_equal(whole, np.concatenate(each))
+    tolerance = 1e-4 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(whole, function(np, x), rtol=tolerance, atol=tolerance)

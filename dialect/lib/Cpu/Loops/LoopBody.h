@@ -58,6 +58,8 @@ public:
   void clone(Operation *op);
   /// The clone of a body value: a scalar if it is the same for all lanes, otherwise a vector.
   Value lookup(Value bodyValue);
+  /// The same for a value that was mapped, not computed from the lanes' numbers.
+  Value mapped(Value bodyValue) const { return mapping.lookup(bodyValue); }
   /// As a vector, when there are lanes.
   Value lookupVector(Value bodyValue) { return toVector(lookup(bodyValue)); }
   Value toVector(Value value);

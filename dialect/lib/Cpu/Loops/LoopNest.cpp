@@ -1,4 +1,4 @@
-// The order of the loops, the operations at each level, and the plain and the vector loop (NestEmitter.h).
+// The order of the loops, the operations at each level, and the plain loop (NestEmitter.h).
 #include "Analysis/ParallelLoops.h"
 #include "NestEmitter.h"
 
@@ -94,6 +94,7 @@ SizeFacts NestEmitter::factsOfSize(unsigned dim) const {
 
 void NestEmitter::prepare(double cost) {
   nestNs = cost;
+  repeats = mayRepeat();
   orderLoops();
   if (reductionLevel < levels.size())
     findAccumulators();
@@ -123,6 +124,22 @@ NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carri
   return {};
 }
 
+/// The elements of an input if another one, or an earlier instance, has loaded them from the same memory.
+Value NestEmitter::loadedBefore(unsigned level, const Instance &instance, const Access &access) const {
+  if (!schedule.jamDim)
+    return Value();
+  int64_t own = &instance - instances.begin();
+  for (int64_t number = 0; number <= own; ++number)
+    for (const Access &other : inputs()) {
+      if (number == own && numberOf(other) == numberOf(access))
+        break;
+      if (accessLevels[numberOf(other)] == level && !other.argument.use_empty() &&
+          isShifted(space, access, other, *schedule.jamDim, own - number))
+        return instances[number].body.mapped(other.argument);
+    }
+  return Value();
+}
+
 /// Emits operations that are invariant in the inner loops: loads, and the body's operations on them.
 void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value> carried) {
   for (const Access &access : inputs()) {
@@ -130,6 +147,8 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
       continue;
     if (schedule.jamDim && &instance != &instances.front() && !access.moves(*schedule.jamDim))
       instance.body.map(access.argument, instances.front().body.lookup(access.argument));
+    else if (Value loaded = loadedBefore(level, instance, access))
+      instance.body.map(access.argument, loaded);
     else
       instance.body.map(access.argument, access.scalar ? access.scalar : load(instance, access));
     if (level == levels.size() && !access.scalar && fetchesAhead)
@@ -317,111 +336,6 @@ void NestEmitter::move(Instance &instance, unsigned level, Value iv) {
   for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
     if (space.dims[dim].indexSource == index.getDim())
       instance.body.mapLinear(index.getResult(), element, levels[level].kind == Level::Vector ? 1 : 0);
-}
-
-void NestEmitter::setLanes(int64_t lanes, Value mask) {
-  for (Instance &instance : instances)
-    instance.body.setLanes(lanes, mask);
-}
-
-/// The number of elements before the first one that is stored at the start of a cache line, if all outputs have the
-/// same and the loop waits for memory: a store of a whole register into two lines takes as long as two.
-int64_t NestEmitter::elementsBeforeLine(unsigned level) {
-  constexpr int64_t cacheLine = 64, leastVectors = 8, mostOperations = 16;
-  unsigned dim = levels[level].dim;
-  if (isVectorReduced() || schedule.tileDim || schedule.jamDim || !schedule.unrolledDims.empty() ||
-      !sizeOf(dim).isStatic() || sizeOf(dim).factor < leastVectors * schedule.lanes ||
-      int64_t(op.getBlock()->getOperations().size()) > mostOperations)
-    return 0;
-  std::optional<int64_t> common;
-  for (const Access &access : outputs()) {
-    int64_t line = cacheLine / bytesOf(access.element);
-    if (!access.strides[dim].isStatic(1) || !access.start.isStatic() || access.isOneRow)
-      return 0;
-    for (auto [other, stride] : llvm::enumerate(access.strides))
-      if (other != dim && (!stride.isStatic() || stride.factor % line != 0))
-        return 0;
-    int64_t before = (line - access.start.factor % line) % line;
-    if (common.value_or(before) != before)
-      return 0;
-    common = before;
-  }
-  return common.value_or(0);
-}
-
-/// Whole vectors in a loop, then one step for the rest, masked unless the rest fills a shorter vector.
-NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> carried) {
-  unsigned dim = levels[level].dim;
-  SymbolicSize size = sizeOf(dim);
-  int64_t lanes = schedule.lanes;
-  Values results(carried);
-  auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  setLanes(lanes, Value());
-  auto loop = [&](Value begin, Value end) {
-    if (isVectorReduced()) // from 0
-      return emitInBlocks(level, end, lanes, results);
-    return emitLevelFor(level, begin, end, lanes, results, whole);
-  };
-  if (transposesTiles() && !isWhole(dim, lanes)) {
-    // The transposing code is large: one masked copy of it, rather than one for whole vectors and one for the rest.
-    Value end = indices.get(b, loc, size);
-    results = emitLevelFor(level, indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
-      Value rest = arith::SubIOp::create(b, loc, end, iv);
-      rest = arith::MinUIOp::create(b, loc, rest, indices.index(b, lanes));
-      setLanes(lanes, indices.firstLanes(b, loc, lanes, rest));
-      return emitStep(level, iv, inner);
-    });
-  } else if (!size.isStatic() && factsOfSize(dim).max <= lanes) {
-    setLanes(lanes, indices.firstLanes(b, loc, lanes, indices.get(b, loc, size)));
-    results = emitStep(level, indices.index(b, 0), results);
-  } else if (!size.isStatic()) {
-    Value main = indices.get(b, loc, size), rest;
-    if (!isWhole(dim, lanes)) {
-      rest = indices.remainder(b, loc, main, lanes);
-      main = indices.sub(b, loc, main, rest);
-    }
-    results = loop(indices.index(b, 0), main);
-    if (rest)
-      results = emitDynamicTail(level, main, rest, results);
-  } else {
-    int64_t head = elementsBeforeLine(level), main = (size.factor - head) / lanes * lanes;
-    auto some = [&](int64_t from, int64_t count) {
-      bool keepsLanes = isVectorReduced() || schedule.tileDim;
-      int64_t someLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(count);
-      Value mask;
-      if (someLanes != count)
-        mask = indices.firstLanes(b, someLanes, count);
-      setLanes(someLanes, mask);
-      results = emitStep(level, indices.index(b, from), results);
-    };
-    if (head > 0) {
-      some(0, head);
-      setLanes(lanes, Value());
-    }
-    if (main == lanes)
-      results = emitStep(level, indices.index(b, head), results);
-    else if (main > 0)
-      results = loop(indices.index(b, head), indices.index(b, head + main));
-    if (int64_t rest = size.factor - head - main; rest > 0)
-      some(head + main, rest);
-  }
-  setLanes(0, Value());
-  return results;
-}
-
-NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried) {
-  Value any = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, rest, indices.index(b, 0));
-  auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), any, !carried.empty());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  setLanes(schedule.lanes, indices.firstLanes(b, loc, schedule.lanes, rest));
-  Values results = emitStep(level, first, carried);
-  if (carried.empty())
-    return {};
-  scf::YieldOp::create(b, loc, results);
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, carried);
-  return Values(branch.getResults());
 }
 
 Value NestEmitter::load(Instance &instance, const Access &access) {

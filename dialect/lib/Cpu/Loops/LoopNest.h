@@ -39,8 +39,9 @@ struct LoopSchedule {
   /// Prefetches the loads of the next element of the first dimension instead.
   bool fetchesNextRow = false;
 
-  /// A parallel dimension of which the inner loops compute several elements at once, so that operands that do not move
-  /// along it are loaded once for all of them.
+  /// A parallel dimension of which the inner loops compute several elements at once, so that elements that several of
+  /// them read are loaded once: those of operands that do not move along it, and those that one operand has at an
+  /// element and another one at the next (a stencil).
   std::optional<unsigned> jamDim;
   int64_t jamSize = 1;
 
@@ -58,8 +59,14 @@ struct LoopSchedule {
   }
 };
 
-/// The cheapest schedule, by the number of memory operations for an element.
-LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine);
+/// The cheapest schedule, by the number of memory operations for an element. `jamsRows`: rows of an op without a
+/// reduction may be computed several at once; else one by one, beside those of other ops.
+LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine,
+                            bool jamsRows = true);
+
+/// Whether `other` has at element `distance + i` of a dimension the element of memory that `access` has at i, for all i
+/// and all elements of the other dimensions, as far as it is known.
+bool isShifted(const IterationSpace &space, const Access &access, const Access &other, unsigned dim, int64_t distance);
 
 /// Whether vectors may lie along a dimension: their accumulators must be joinable.
 bool mayBeVector(linalg::LinalgOp op, const IterationSpace &space, unsigned dim);

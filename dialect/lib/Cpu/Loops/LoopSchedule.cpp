@@ -1,6 +1,6 @@
 // Chooses the vector dimension and the vector length (LoopNest.h).
 #include "Analysis/Caches.h"
-#include "LoopNest.h"
+#include "LoopChoices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,13 +33,11 @@ static constexpr int64_t leastReduced = 8;
 /// Registers for accumulators of a reduction across the vectors that hold a whole row, and the number of operations for
 /// which this leaves enough temporaries.
 static constexpr int64_t rowRegisters = 8, rowOperations = 4;
-/// Registers for accumulators, and body operations, of a jammed loop.
-static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8;
 /// The maximum number of unrolled steps, and of operations in them.
 static constexpr int64_t unrolledSteps = 16, unrolledOperations = 96;
 /// The stride limit, in elements, up to which a step computes several registers of results.
 static constexpr int64_t nearElements = 4;
-static int64_t widthOf(Type type) {
+int64_t widthOf(Type type) {
   if (type.isIndex())
     return 64;
   return type.isInteger(1) ? 0 : std::max<int64_t>(8, type.getIntOrFloatBitWidth());
@@ -108,7 +106,7 @@ bool mayBeVector(linalg::LinalgOp op, const IterationSpace &space, unsigned dim)
   return true;
 }
 
-static bool isAtLeast(const SymbolicSize &size, int64_t least) { return size.expected() >= least; }
+bool isAtLeast(const SymbolicSize &size, int64_t least) { return size.expected() >= least; }
 
 /// Whether the vectors of a reduction may get this input by transposing tiles of it: along some reduced dimension.
 static bool mayTransposeForReduction(const IterationSpace &space, const Access &access, unsigned dim) {
@@ -306,40 +304,6 @@ void chooseFetchOfRows(MutableArrayRef<Nest> nests) {
     last->schedule.fetchesNextRow = true;
 }
 
-/// Jams the parallel dimension along which most inputs of the reduction do not move.
-static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, LoopSchedule &schedule) {
-  if (schedule.tileDim || !space.hasReduction() || hasPartialOutput(space))
-    return;
-  int64_t most = 0;
-  for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
-    if (dim == *schedule.vectorDim || space.dims[dim].reduced || !isAtLeast(space.dims[dim].size, 2))
-      continue;
-    int64_t shared = llvm::count_if(space.inputs(), [&](const Access &access) {
-      return !access.scalar && !access.moves(dim) && llvm::any_of(llvm::enumerate(space.dims), [&](auto other) {
-        return other.value().reduced && access.moves(other.index());
-      });
-    });
-    if (shared >= std::max<int64_t>(most, 1)) {
-      schedule.jamDim = dim;
-      most = shared;
-    }
-  }
-  if (!schedule.jamDim)
-    return;
-  int64_t registers = 0;
-  for (const Access &access : space.outputs())
-    registers += std::max<int64_t>(1, schedule.lanes * widthOf(access.element) / registerBits);
-  int64_t operations = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
-  int64_t size = std::max<int64_t>(1, std::min({jammedRegisters / registers, jammedOperations / operations, maxJam}));
-  // Groups of equal sizes rather than a small last one.
-  const SymbolicSize &extent = space.dims[*schedule.jamDim].size;
-  if (extent.isStatic() && size > 1)
-    size = llvm::divideCeil(extent.factor, llvm::divideCeil(extent.factor, size));
-  schedule.jamSize = size;
-  if (size <= 1)
-    schedule.jamDim.reset();
-}
-
 /// Unrolls the short dimensions whose elements lie between those of a vector: they are in the same loaded registers.
 static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, LoopSchedule &schedule) {
   if (schedule.tileDim || space.dims[*schedule.vectorDim].reduced)
@@ -368,7 +332,7 @@ bool hasVectorForm(linalg::LinalgOp op, const IterationSpace &space) {
   return !hasBits && canVectorize(*op.getBlock());
 }
 
-LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine) {
+LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine, bool jamsRows) {
   int64_t registerBits = machine.registerBits;
   LoopSchedule best;
   best.registerBits = registerBits;
@@ -398,6 +362,8 @@ LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, co
     chooseTile(space, best);
     chooseJam(op, space, registerBits, best);
     chooseUnrolled(op, space, best);
+    if (jamsRows)
+      jamSharedRows(op, space, registerBits, best);
     if (!best.tileDim && !best.jamDim && best.unrolledDims.empty())
       widenToRow(op, space, registerBits, best);
     chooseStreaming(space, best);

@@ -1,6 +1,6 @@
-// The loop nest of one linalg op during its emission. LoopNest.cpp (order, levels, plain loops), LoopTile.cpp (jammed
-// and tiled loops), LoopAccumulators.cpp, LoopSums.cpp and LoopSumsOfRows.cpp (long reductions) and LoopSearch.cpp
-// share it.
+// The loop nest of one linalg op during its emission. LoopNest.cpp (order, levels, plain loops), LoopVector.cpp,
+// LoopTile.cpp (jammed and tiled loops), LoopAccumulators.cpp, LoopSums.cpp and LoopSumsOfRows.cpp (long reductions)
+// and LoopSearch.cpp share it.
 //
 // The order of the loops: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions, the
 // vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
@@ -99,6 +99,9 @@ private:
   Values emitInnermost(ArrayRef<Value> carried);
   Values emitVectorLoop(unsigned level, ArrayRef<Value> carried);
   int64_t elementsBeforeLine(unsigned level);
+  bool mayRepeat();
+  int64_t lanesOfRegister() const;
+  Value startOfAligned(unsigned level);
   Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried);
   Values emitUnrolled(unsigned level, ArrayRef<Value> carried);
   void emitJammedLoop(unsigned level);
@@ -124,6 +127,7 @@ private:
   void transposeTile(Access &access);
   void setLanes(int64_t lanes, Value mask);
   Value load(Instance &instance, const Access &access);
+  Value loadedBefore(unsigned level, const Instance &instance, const Access &access) const;
   void prefetch(Instance &instance, const Access &access);
   void store(Instance &instance, const Access &access, Value value);
   bool hasColumns(const Access &access, unsigned level) const;
@@ -230,6 +234,7 @@ private:
   SmallVector<Rows, 0> joinedRows;
   std::optional<Search> search;
   bool fetchesAhead = true;
+  bool repeats = false; // an element may be computed twice
   double nestNs = 0;
   Value lengthOfBlock; // of the divided dimension
   SmallVector<unsigned> accessLevels;

@@ -71,7 +71,7 @@ static bool cutIntoRows(Nest &nest, const SymbolicSize &rows, const Machine &mac
     access.strides[0] = stride * *row;
     access.strides.push_back(stride);
   }
-  nest.schedule = chooseSchedule(nest.op, space, machine);
+  nest.schedule = chooseSchedule(nest.op, space, machine, /*jamsRows=*/false);
   return nest.startsWithRows();
 }
 
@@ -80,7 +80,7 @@ static bool cutIntoBlocks(OpBuilder &b, IndexBuilder &indices, Nest &nest, int64
   if (!isFlat(nest))
     return false;
   nest.space.cutIntoBlocks(b, nest.op->getLoc(), indices, 0, block);
-  nest.schedule = chooseSchedule(nest.op, nest.space, machine);
+  nest.schedule = chooseSchedule(nest.op, nest.space, machine, /*jamsRows=*/false);
   return nest.startsWithRows();
 }
 
@@ -126,6 +126,13 @@ static bool doRowByRow(Nest &nest) {
   return nest.startsWithRows();
 }
 
+/// A stencil that computes several rows at once computes them one by one beside other nests, which then find them in
+/// the cache.
+static void separateRows(Nest &nest, const Machine &machine) {
+  if (!nest.isGiven && nest.schedule.jamDim && !nest.space.hasReduction())
+    nest.schedule = chooseSchedule(nest.op, nest.space, machine, /*jamsRows=*/false);
+}
+
 /// Whether `nest` may compute its rows right after those of the members, and shares some of them.
 static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
   bool shares = false;
@@ -166,6 +173,8 @@ bool RowFusion::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
   if (areFlat && isFlat(nest))
     return joinFlat(b, indices, nest);
   SmallVector<Nest, 4> members = nests;
+  separateRows(nest, machine);
+  separateRows(members.front(), machine);
   if (nest.startsWithRows() && !members.front().startsWithRows() &&
       !(areFlat && cutIntoRows(members, nest.space.dims[0].size, machine)) &&
       !(members.size() == 1 && doRowByRow(members.front())))

@@ -207,8 +207,8 @@ LogicalResult Reader::readJam() {
   unsigned jam = *schedule.jamDim;
   if (schedule.tileDim)
     return error() << "'jam' and 'tile' exclude each other";
-  if (space.dims[jam].reduced || jam == *schedule.vectorDim || !space.hasReduction() || hasPartialOutput(space))
-    return error() << "'jam' is " << jam << "; it must be a parallel loop of a reduction, and not that of the vectors";
+  if (space.dims[jam].reduced || jam == *schedule.vectorDim || hasPartialOutput(space))
+    return error() << "'jam' is " << jam << "; it must be a parallel loop, and not that of the vectors";
   schedule.jamSize = size.value_or(2);
   return success();
 }

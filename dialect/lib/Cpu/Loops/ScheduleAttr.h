@@ -9,7 +9,7 @@
 //   tile        a loop that is divided around the loop of the vectors: blocks outside, the elements of a block inside
 //   tile_size   the elements of a block: a power of two
 //   in_order    unit: rows are read in the order of memory, and the accumulators are a row in the first cache
-//   jam         a parallel loop of a reduction of which each step takes several elements
+//   jam         a parallel loop of which each step takes several elements
 //   jam_size    the number of these
 //   unrolled    short loops inside of the loop of the vectors
 //   prefetch    the prefetch distance in bytes

@@ -124,7 +124,7 @@ func.func @sums(%a: memref<10x1003xf32>, %out: memref<10xf32>) {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 func.func @sums(%a: memref<10x1003xf32>, %out: memref<10xf32>) {
-  // expected-error@+1 {{array.schedule: 'jam' is 1; it must be a parallel loop of a reduction, and not that of the vectors}}
+  // expected-error@+1 {{array.schedule: 'jam' is 1; it must be a parallel loop, and not that of the vectors}}
   linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%a : memref<10x1003xf32>) outs(%out : memref<10xf32>) attrs = {array.schedule = {vector = 1, jam = 1}} {
   ^bb0(%x: f32, %o: f32):

@@ -1,5 +1,6 @@
 // array-vectorize-linalg on ops without reductions. Invariants: contiguous operands become one loop; whole vectors
-// first, then one step for the rest, which is masked only if it fills no shorter vector; values that are uniform along
+// first, then one step for the rest: a vector that ends with the row and may compute elements of the last whole vector
+// again; it is masked only if the op changes its own operand, or the row is shorter; values that are uniform along
 // the vectors are loaded and computed outside of their loop; no linalg is left.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=memref.copy
 // RUN: array-opt %s --array-schedule-loops --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=memref.copy
@@ -36,7 +37,7 @@ func.func @coalesced(%a: memref<10x100xf32>, %out: memref<10x100xf32>) {
 
 // A value for each row, and operations on it alone, are loaded and computed once for a row.
 // CHECK-LABEL: func @uniform
-// CHECK:         %[[MASK:.*]] = arith.constant dense<[{{(true, ){11}(false, ){4}false}}]> : vector<16xi1>
+// CHECK-DAG:     %[[LAST:.*]] = arith.constant 987 : index
 // CHECK:         scf.for %[[I:.*]] =
 // CHECK:           %[[V:.*]] = memref.load %{{.*}}[%[[I]]] : memref<7xf32>
 // CHECK:           %[[E:.*]] = math.exp %[[V]] : f32
@@ -44,8 +45,8 @@ func.func @coalesced(%a: memref<10x100xf32>, %out: memref<10x100xf32>) {
 // CHECK:             vector.load %{{.*}} vector<32xf32>
 // CHECK:             vector.load %{{.*}} : memref<1003xf32>, vector<32xf32>
 // CHECK:             vector.broadcast %[[E]] : f32 to vector<32xf32>
-// CHECK:           vector.maskedload {{.*}} %[[MASK]]
-// CHECK:           vector.maskedstore {{.*}} %[[MASK]]
+// CHECK:           vector.load %{{.*}}[%[[LAST]]] : memref<1003xf32>, vector<16xf32>
+// CHECK:           vector.store {{.*}} vector<16xf32>
 func.func @uniform(%a: memref<7x1003xf32>, %v: memref<7xf32>, %w: memref<1003xf32>, %out: memref<7x1003xf32>) {
   linalg.generic {indexing_maps = [#id, #row, #col, #id], iterator_types = ["parallel", "parallel"]}
       ins(%a, %v, %w : memref<7x1003xf32>, memref<7xf32>, memref<1003xf32>) outs(%out : memref<7x1003xf32>) {
@@ -174,21 +175,42 @@ func.func @divide(%a: memref<5xi32>, %b: memref<5xi32>, %out: memref<5xi32>) {
   return
 }
 
-// A result that starts within a cache line: first the elements up to the next line, so that no store of a register
-// crosses two.
+// A result that starts within a cache line: one register, then aligned ones from the next line on, so that no store of
+// a register crosses two, then the end of the row.
 // CHECK-LABEL: func @within_line
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C15:.*]] = arith.constant 15 : index
-// CHECK-DAG:     %[[C1007:.*]] = arith.constant 1007 : index
-// CHECK:         vector.maskedstore {{.*}} vector<16xf32>
-// CHECK:         scf.for %[[I:.*]] = %[[C15]] to %[[C1007]] step %{{.*}} {
+// CHECK-DAG:     %[[C991:.*]] = arith.constant 991 : index
+// CHECK-DAG:     %[[C990:.*]] = arith.constant 990 : index
+// CHECK:         vector.load %{{.*}}[%[[C0]]] : {{.*}} vector<16xf32>
+// CHECK:         vector.store {{.*}} vector<16xf32>
+// CHECK:         scf.for %[[I:.*]] = %[[C15]] to %[[C991]] step %{{.*}} {
 // CHECK:           vector.store {{.*}} vector<32xf32>
 // CHECK:         }
-// CHECK:         vector.maskedstore {{.*}} vector<16xf32>
+// CHECK:         vector.load %{{.*}}[%[[C990]]] : {{.*}} vector<32xf32>
+// CHECK:         vector.store {{.*}} vector<32xf32>
 func.func @within_line(%a: memref<1022xf32>, %out: memref<1024xf32>) {
   %inner = memref.subview %out[1] [1022] [1] : memref<1024xf32> to memref<1022xf32, strided<[1], offset: 1>>
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : memref<1022xf32>) outs(%inner : memref<1022xf32, strided<[1], offset: 1>>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %x : f32
+    linalg.yield %y : f32
+  }
+  return
+}
+
+// An op that changes its own operand computes each element once: masks at both ends.
+// CHECK-LABEL: func @in_place
+// CHECK:         vector.maskedstore {{.*}} vector<16xf32>
+// CHECK:         scf.for
+// CHECK:           vector.store {{.*}} vector<32xf32>
+// CHECK:         }
+// CHECK:         vector.maskedstore {{.*}} vector<16xf32>
+func.func @in_place(%out: memref<1024xf32>) {
+  %inner = memref.subview %out[1] [1022] [1] : memref<1024xf32> to memref<1022xf32, strided<[1], offset: 1>>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%inner : memref<1022xf32, strided<[1], offset: 1>>) outs(%inner : memref<1022xf32, strided<[1], offset: 1>>) {
   ^bb0(%x: f32, %o: f32):
     %y = arith.addf %x, %x : f32
     linalg.yield %y : f32

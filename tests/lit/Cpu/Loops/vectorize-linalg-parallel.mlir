@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func @large(
 // CHECK:         scf.for
 // CHECK:         } {array.parallel = {{[0-9]+}} : i64}
-// CHECK:         vector.maskedload
+// CHECK:         vector.load {{.*}} vector<4xf32>
 func.func @large(%x: memref<1000003xf32>, %r: memref<1000003xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
       ins(%x : memref<1000003xf32>) outs(%r : memref<1000003xf32>) {
