@@ -22,7 +22,6 @@ import math
 import os
 import random
 import re
-import resource
 import shlex
 import signal
 import struct
@@ -423,17 +422,14 @@ class Fuzzer:
         return [sys.executable, "-c", LOADING] if mode.tool == "exports" else [str(self.path_of(mode.tool))]
 
     def run(self, code: bytes, arguments: Sequence[str], seconds: float, mode: Mode = MODES[0]) -> Ended:
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
         with tempfile.NamedTemporaryFile(suffix=".mlir") as file:
             file.write(code)
             file.flush()
-            command = [*self.command(mode), file.name, *arguments]
+            # Not `preexec_fn`, for which Python copies this process's page tables: the tests' process is large.
+            command = ["prlimit", f"--as={MEMORY}", "--core=0", *self.command(mode), file.name, *arguments]
             if mode.tool == "array-opt":
                 command.append("--mlir-disable-threading")
-            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit) as process:
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 try:
                     printed, told = process.communicate(timeout=seconds)
                     why = ""

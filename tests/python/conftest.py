@@ -14,6 +14,7 @@ only the libraries of NVIDIA, also emulated, that a file names: `GPU_LIBRARIES =
 
 import atexit
 import functools
+import gc
 import logging
 import os
 import shutil
@@ -83,6 +84,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if process_for(getattr(item, "module", None)):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+
+
+def pytest_collection_finish(session):
+    """Modules and tests live until the end: the collector need not visit them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,7 +2,11 @@
 
 import os
 
-# Fast to compile.
-_FLAGS = "--xla_backend_optimization_level=0"
-if _FLAGS not in os.environ.get("XLA_FLAGS", ""):
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FLAGS}"
+# Fast to compile (the Makefile's ORACLE_FLAGS).
+_FLAGS = (
+    "--xla_backend_optimization_level=0",
+    "--xla_cpu_use_fusion_emitters=false",
+    "--xla_cpu_parallel_codegen_split_count=1",
+)
+_given = os.environ.get("XLA_FLAGS", "").split()
+os.environ["XLA_FLAGS"] = " ".join([*_given, *(flag for flag in _FLAGS if flag not in _given)])

@@ -27,9 +27,8 @@ BATCH = 30
 WITHOUT_KERNELS = {"eig", "schur", "sylvester"}
 NAMES = sorted(set(PRIMITIVES) - WITHOUT_KERNELS)
 BATCHES = [NAMES[i : i + BATCH] for i in range(0, len(NAMES), BATCH)]
-# ptxas takes twenty seconds for each of these. Without `full`, one of them is tested for one chip.
+# ptxas takes twenty seconds for each of these: they are among the tests with the mark `full` alone.
 SLOW = {"hyp1f1", "hyp1f1_grad_a", "hyp1f1_grad_b"}
-SAMPLED_SLOW = ("hyp1f1", "sm_90a")
 ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
 
 
@@ -111,8 +110,7 @@ def check(texts, chip, folder):
 @pytest.mark.parametrize("chip", [pytest.param(c, marks=[] if c == "sm_90a" else pytest.mark.full) for c in CHIPS])
 @pytest.mark.parametrize("names", BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
 def test_one_sample_of_every_primitive_is_assembled(names, chip, tmp_path):
-    sampled = [name for name in names if name not in SLOW or (name, chip) == SAMPLED_SLOW]
-    texts = [modules(name, False)[0] for name in sampled]
+    texts = [modules(name, False)[0] for name in names if name not in SLOW]
     assert check(texts, chip, tmp_path) > 0
 
 

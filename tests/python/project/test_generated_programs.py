@@ -26,7 +26,7 @@ from fuzz_programs.shrink import shrink  # noqa: E402
 from fuzz_programs.ways import WAYS, check  # noqa: E402
 
 
-@pytest.mark.parametrize("batches", [2, pytest.param(40, marks=pytest.mark.full)])
+@pytest.mark.parametrize("batches", [1, pytest.param(40, marks=pytest.mark.full)])
 def test_drawn_programs_agree(batches):
     """As `make fuzz-programs` runs them, in separate processes, because JAX sometimes crashes."""
     command = [sys.executable, "-m", "fuzz_programs", "--batches", str(batches), "--seed", "100"]
