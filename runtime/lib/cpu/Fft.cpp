@@ -1,16 +1,13 @@
 // The library routine behind array.fft, on pocketfft: any length, several axes, batched over the leading dimensions.
+#include "FftChirp.h"
+#include "FftPasses.h"
 #include "Rows.h"
 #include "support/LibraryCalls.h"
 
-// No threads of its own (the pool's threads share the rows), and a cache for plans of repeated lengths.
-#define POCKETFFT_NO_MULTITHREADING
-#define POCKETFFT_CACHE_SIZE 16
-#include "pocketfft/pocketfft_hdronly.h"
-
-#include "FftChirp.h"
-
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 using namespace pcrt;
 
@@ -18,16 +15,12 @@ namespace {
 
 enum FftType : int64_t { Fft, Ifft, Rfft, Irfft };
 
-pocketfft::shape_t shapeOf(const PcrtTensor &tensor) { return {tensor.dims, tensor.dims + tensor.rank}; }
-
 /// Row-major strides in bytes.
-pocketfft::stride_t stridesOf(const PcrtTensor &tensor, size_t itemBytes) {
-  pocketfft::stride_t strides(static_cast<size_t>(tensor.rank));
+std::vector<ptrdiff_t> stridesOf(const std::vector<size_t> &shape, size_t itemBytes) {
+  std::vector<ptrdiff_t> strides(shape.size());
   auto stride = static_cast<ptrdiff_t>(itemBytes);
-  for (int32_t axis = tensor.rank - 1; axis >= 0; --axis) {
-    strides[static_cast<size_t>(axis)] = stride;
-    stride *= static_cast<ptrdiff_t>(tensor.dims[axis]);
-  }
+  for (size_t axis = shape.size(); axis-- > 0; stride *= static_cast<ptrdiff_t>(shape[axis]))
+    strides[axis] = stride;
   return strides;
 }
 
@@ -60,38 +53,58 @@ bool transformByChirp(const PcrtFrame *frame, FftType type, const PcrtTensor &in
   return true;
 }
 
+/// An axis after the other, in pocketfft's order. The axis whose lines are real on one side is the last.
 template <typename T>
 void transform(const PcrtFrame *frame, FftType type, const PcrtTensor &input, const PcrtTensor &output,
                int64_t axisCount) {
   using Complex = std::complex<T>;
-  bool isReal = type == Rfft;
-  auto inStrides = stridesOf(input, isReal ? sizeof(T) : sizeof(Complex));
-  auto outStrides = stridesOf(output, type == Irfft ? sizeof(T) : sizeof(Complex));
-  pocketfft::shape_t axes;
-  for (int32_t axis = input.rank - static_cast<int32_t>(axisCount); axis < input.rank; ++axis)
-    axes.push_back(static_cast<size_t>(axis));
-  // The lengths of the transform are those of the real side.
   const PcrtTensor &whole = type == Irfft ? output : input;
+  // The lengths of the transform are those of the real side.
+  std::vector<size_t> shape(whole.dims, whole.dims + whole.rank);
+  size_t last = shape.size() - 1, first = shape.size() - static_cast<size_t>(axisCount);
   T scale = 1;
   if (type == Ifft || type == Irfft)
-    for (size_t axis : axes)
-      scale /= static_cast<T>(whole.dims[axis]);
+    for (size_t axis = first; axis <= last; ++axis)
+      scale /= static_cast<T>(shape[axis]);
   if (axisCount == 1 && transformByChirp(frame, type, input, output, scale))
     return;
+
+  std::vector<size_t> halves = shape;
+  if (type == Rfft || type == Irfft)
+    halves[last] = shape[last] / 2 + 1;
+  auto ofReals = stridesOf(shape, sizeof(T)), ofComplex = stridesOf(halves, sizeof(Complex));
+  auto complexAxes = [&](size_t end, bool forward, const Complex *from, Complex *to, T factor) {
+    for (size_t axis = first; axis < end; ++axis, from = to, factor = 1) {
+      fft::Lines<T> lines{halves, ofComplex, ofComplex, axis, factor};
+      fft::passesFor<T>(lines.count()).complex(lines, forward, from, to);
+    }
+  };
   switch (type) {
   case Fft:
   case Ifft:
-    pocketfft::c2c(shapeOf(whole), inStrides, outStrides, axes, type == Fft, static_cast<const Complex *>(input.data),
-                   static_cast<Complex *>(output.data), scale);
+    complexAxes(last + 1, type == Fft, static_cast<const Complex *>(input.data), static_cast<Complex *>(output.data),
+                scale);
     break;
-  case Rfft:
-    pocketfft::r2c(shapeOf(whole), inStrides, outStrides, axes, true, static_cast<const T *>(input.data),
-                   static_cast<Complex *>(output.data), scale);
+  case Rfft: {
+    auto *out = static_cast<Complex *>(output.data);
+    fft::Lines<T> lines{shape, ofReals, ofComplex, last, scale};
+    fft::passesFor<T>(lines.count()).fromReal(lines, static_cast<const T *>(input.data), out);
+    complexAxes(last, true, out, out, 1);
     break;
-  case Irfft:
-    pocketfft::c2r(shapeOf(whole), inStrides, outStrides, axes, false, static_cast<const Complex *>(input.data),
-                   static_cast<T *>(output.data), scale);
+  }
+  case Irfft: {
+    auto *in = static_cast<const Complex *>(input.data);
+    std::unique_ptr<T[]> between; // of T, whose elements begin without a value
+    if (axisCount > 1) {
+      between.reset(new T[2 * static_cast<size_t>(sizeOf(input))]);
+      auto *to = reinterpret_cast<Complex *>(between.get());
+      complexAxes(last, false, in, to, 1);
+      in = to;
+    }
+    fft::Lines<T> lines{shape, ofComplex, ofReals, last, scale};
+    fft::passesFor<T>(lines.count()).toReal(lines, in, static_cast<T *>(output.data));
     break;
+  }
   }
 }
 
@@ -147,8 +160,7 @@ static int32_t fftWhole(const PcrtFrame *frame, const PcrtTensor *inputs, int32_
 
 int32_t library::fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                      int32_t outputCount, const int64_t *params) {
-  // pocketfft computes lines side by side in the lanes of vectors, and what is left over one by one.
-  constexpr int64_t together = pocketfft::detail::VLEN<float>::val;
+  auto together = static_cast<int64_t>(fft::mostLanes());
   return overRows(fftWhole, inputCount == 1 && params[1] < inputs[0].rank, 4, frame, inputs, inputCount, outputs,
                   outputCount, params, together);
 }

@@ -4,11 +4,11 @@
 // pocketfft computes side by side in vectors. Its own chirp transform is one scalar line of more than twice the length.
 //
 // Threads share the blocks of columns and rows. The blocks depend on the length alone.
-//
-// Before it: pocketfft's header. After it: Fft.cpp.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_FFTCHIRP_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_FFTCHIRP_H
 
+#include "FftPasses.h"
+#include "FftPocket.h"
 #include "Rows.h"
 
 #include <algorithm>
@@ -151,8 +151,9 @@ private:
   }
 
   void transform(Complex *data, size_t rowCount, size_t columnCount, size_t axis, bool forward) const {
-    pocketfft::stride_t strides = {ptrdiff_t(columns * sizeof(Complex)), ptrdiff_t(sizeof(Complex))};
-    pocketfft::c2c({rowCount, columnCount}, strides, strides, {axis}, forward, data, data, T(1));
+    std::vector<ptrdiff_t> strides = {ptrdiff_t(columns * sizeof(Complex)), ptrdiff_t(sizeof(Complex))};
+    fft::Lines<T> lines{{rowCount, columnCount}, strides, strides, axis};
+    fft::passesFor<T>(lines.count()).complex(lines, forward, data, data);
   }
   void alongColumns(Complex *line, size_t first, size_t count, bool forward) const {
     transform(line + first, rows, count, 0, forward);

@@ -3,6 +3,7 @@
 #include "Operands.h"
 #include "runtime/HostLibrary.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace test;
@@ -153,6 +154,30 @@ static void refusesNonsense() {
   CHECK(refused(call(routine, {x, x}, {y}, {Fft, 1})) && refused(call(routine, {x}, {y, y}, {Fft, 1})));
 }
 
+/// The rows of a stack have the bits that each has alone: how many lines share a vector does not show.
+template <typename T> static void rowsOfStacks() {
+  auto same = [](const auto &stack, const auto &row, size_t from) {
+    return std::equal(row.begin(), row.end(), stack.begin() + static_cast<ptrdiff_t>(from));
+  };
+  for (int64_t lines : {2, 3, 7, 8, 12, 37})
+    for (int64_t n : {4, 15, 34, 121}) {
+      auto width = static_cast<size_t>(n), half = width / 2 + 1;
+      Operand<Complex<T>> x({lines, n}, samples<T>(lines * n)), y(x.dims), halves({lines, n / 2 + 1});
+      Operand<T> real(x.dims, realParts(x.values)), back(x.dims);
+      CHECK(run(x, y, Fft) == PCRT_OK && run(real, halves, Rfft) == PCRT_OK && run(halves, back, Irfft) == PCRT_OK);
+      for (size_t i = 0; i < static_cast<size_t>(lines); ++i) {
+        auto at = static_cast<ptrdiff_t>(i * width);
+        Operand<Complex<T>> one({1, n}, {x.values.begin() + at, x.values.begin() + at + n}), z(one.dims);
+        Operand<Complex<T>> ofOne({1, n / 2 + 1});
+        Operand<T> realOne(one.dims, realParts(one.values)), backOne(one.dims);
+        CHECK(run(one, z, Fft) == PCRT_OK && run(realOne, ofOne, Rfft) == PCRT_OK &&
+              run(ofOne, backOne, Irfft) == PCRT_OK);
+        CHECK(same(y.values, z.values, i * width) && same(halves.values, ofOne.values, i * half) &&
+              same(back.values, backOne.values, i * width));
+      }
+    }
+}
+
 /// More lengths than the cache of plans holds: threads add plans while others remove them.
 static void manyThreads() {
   constexpr int64_t count = 24;
@@ -181,6 +206,8 @@ int main() {
   RUN(severalAxes);
   RUN(empty);
   RUN(refusesNonsense);
+  RUN(rowsOfStacks<float>);
+  RUN(rowsOfStacks<double>);
   RUN(manyThreads);
   return test::failures() != 0;
 }

@@ -1,0 +1,21 @@
+// Transforms in vectors of 32 bytes. No file of the library is compiled for AVX2 as a whole: functions of the C++
+// library that it shares with others would be, too, and the linker keeps one of each. So their headers come first.
+#include "FftPasses.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#define pocketfft pocketfftAvx2
+#include "FftPocket.h"
+
+#define PCRT_FFT_TABLES tablesAvx2
+#include "FftEntries.h"
+#pragma GCC pop_options
