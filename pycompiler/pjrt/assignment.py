@@ -1,4 +1,4 @@
-"""Which axes of the mesh divide an operation, and along which of its factors. `partition` imports this."""
+"""Which axes of the mesh divide an operation, and along which of its factors. `operations` imports this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an operation may be divided: which dimensions of its operands and results go together. `partition` uses it.
+"""How an operation may be divided: which dimensions of its operands and results go together. `operations` uses it.
 
 Shardy's rules name the factors of an operation. This module keeps those that an operation on parts computes right: for
 any other, each device has the whole. So an operation that is not named here is computed whole.

@@ -1,4 +1,4 @@
-"""The functions of a module: finding operations, and putting bodies where they are called. `partition` imports this."""
+"""The functions of a module: finding operations, and putting bodies where they are called. `source` imports this."""
 
 from __future__ import annotations
 

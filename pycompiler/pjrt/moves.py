@@ -1,4 +1,4 @@
-"""How a value moves: from the part that a device has to the part that it is to have. `partition` imports this.
+"""How a value moves: from the part that a device has to the part that it is to have. `parts` imports this.
 
 Each function adds operations at the insertion point of the context. What moves is as little as one collective of
 StableHLO for each step allows: a sum whose result is divided is a `reduce_scatter`, an axis that goes from one

@@ -1,7 +1,7 @@
 """Sums that are not added up: an operation that is linear in operands, on summands, gives summands of its result.
 
-Devices along the *unreduced* axes of a spread have summands of a value. `partition` asks here what an operation that is
-to give summands does with those of its operands.
+Devices along the *unreduced* axes of a spread have summands of a value. `operations` asks here what an operation that
+is to give summands does with those of its operands.
 """
 
 from __future__ import annotations
