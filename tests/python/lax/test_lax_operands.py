@@ -1,7 +1,7 @@
 """Operands of another dtype or shape that lax accepts: predicates, broadcasts, initial values, ints."""
 
-import jax.numpy as jnp
 import numpy as np
+import plain
 import pytest
 
 import pycompiler as pc
@@ -160,7 +160,7 @@ WRAPPING = {
 @pytest.mark.parametrize("name", WRAPPING)
 def test_an_int_of_int32_wraps_in_a_narrower_or_unsigned_dtype(name):
     for dtype, number in (("uint32", -1), ("uint8", -1), ("uint8", 300), ("int8", 200), ("uint16", 70000)):
-        want = WRAPPING[name](jnp, jnp.arange(3).astype(dtype), number)
+        want = WRAPPING[name](plain.numpy, np.arange(3).astype(dtype).view(plain.Array), np.int64(number).astype(dtype))
         x = pnp.arange(3).astype(dtype)
         for got in (WRAPPING[name](pnp, x, number), pc.jit(lambda x, n=number: WRAPPING[name](pnp, x, n))(x)):
             assert got.dtype == want.dtype
@@ -221,7 +221,7 @@ def test_einsum_with_a_product_of_ones_own():
 
     a, b = pnp.asarray(X), pnp.asarray(X.T)
     np.testing.assert_array_equal(pnp.einsum("ij,jk->ik", a, b, _dot_general=product), 2 * (X @ X.T))
-    np.testing.assert_array_equal(jnp.einsum("ij,jk->ik", X, X.T), pnp.einsum("ij,jk->ik", a, b))
+    np.testing.assert_array_equal(pnp.einsum("ij,jk->ik", a, b), X @ X.T)
     assert calls == [(((1,), (0,)), ((), ()))]
 
 
@@ -245,15 +245,25 @@ def test_a_float_among_integers_becomes_the_nearest_as_in_an_array(value, dtype)
     assert pnp.unique(y, size=4, fill_value=value).tolist() == [1, 2, 3, expected]
 
 
-@pytest.mark.parametrize("fill", [np.nan, -np.inf, 2.7, 1j, np.float32(0.5), -1, True])
-def test_the_fill_of_nonzero_promotes_the_indices(fill):
+@pytest.mark.parametrize(
+    ("fill", "dtype"),
+    [
+        (np.nan, "float32"),
+        (-np.inf, "float32"),
+        (2.7, "float32"),
+        (1j, "complex64"),
+        (np.float32(0.5), "float32"),
+        (-1, "int32"),
+        (True, "int32"),
+    ],
+)
+def test_the_fill_of_nonzero_promotes_the_indices(fill, dtype):
     for got in (
         pnp.nonzero(pnp.arange(3), size=4, fill_value=fill)[0],
         pnp.flatnonzero(np.arange(3), size=4, fill_value=fill),
     ):
-        expected = jnp.nonzero(jnp.arange(3), size=4, fill_value=fill)[0]
-        assert got.dtype == expected.dtype
-        np.testing.assert_array_equal(got, expected)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, np.array([1, 2, fill, fill]).astype(dtype))
 
 
 @pytest.mark.parametrize("op", ["add", "mul", "div", "rem", "lt", "ge", "eq", "max", "atan2", "bitwise_or"])

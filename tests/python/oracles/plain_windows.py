@@ -76,32 +76,70 @@ def reduce_window(operands, inits, f, window, strides=None, padding="VALID", bas
     return _folded(f, inits, zip(*found, strict=True), found[0][0].shape, several)
 
 
-def conv_general_dilated(
-    x, w, strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
-    feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None,
-):  # fmt: skip
-    """A sum over the places of the kernel."""
-    ones, letters = (1,) * (x.ndim - 2), "HWDABC"[: x.ndim - 2]
-    left, right, out = dimension_numbers or ("NC" + letters, "OI" + letters, "NC" + letters)
-    letters = [letter for letter in right if letter not in "OI"]
-    dtype = preferred_element_type or x.dtype
-    x, w = (y.astype(np.int64) if y.dtype.kind in "iu" else wide(y) for y in (x, w))
-    x = np.transpose(x, [left.index(letter) for letter in ("N", "C", *letters)])
-    w = np.transpose(w, [right.index(letter) for letter in ("O", "I", *letters)])
-    groups = []
-    for number in range(feature_group_count * batch_group_count):
-        xs = np.split(x, feature_group_count, 1) if feature_group_count > 1 else np.split(x, batch_group_count, 0)
-        kernel = np.split(w, feature_group_count * batch_group_count, 0)[number]
-        options = (w.shape[2:], strides, padding, lhs_dilation or ones, rhs_dilation or ones)
+class _Convolution:
+    """A convolution with its axes in one order, in groups: batch, channels, places; outputs, inputs, places."""
+
+    def __init__(
+        self, x, w, strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
+        feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None,
+    ):  # fmt: skip
+        ones, letters = (1,) * (x.ndim - 2), "HWDABC"[: x.ndim - 2]
+        left, right, out = dimension_numbers or ("NC" + letters, "OI" + letters, "NC" + letters)
+        letters = [letter for letter in right if letter not in "OI"]
+        self.dtype = preferred_element_type or x.dtype
+        self.left = [left.index(letter) for letter in ("N", "C", *letters)]
+        self.right = [right.index(letter) for letter in ("O", "I", *letters)]
+        self.out = [out.index(letter) for letter in ("N", "C", *letters)]
+        x, w = (y.astype(np.int64) if y.dtype.kind in "iu" else wide(y) for y in (x, w))
+        x, w = np.transpose(x, self.left), np.transpose(w, self.right)
+        self.count = feature_group_count * batch_group_count
+        # The axis of x that is divided among the groups.
+        self.axis = 1 if feature_group_count > 1 else 0
+        self.xs, self.kernels = np.split(x, self.count, self.axis), np.split(w, self.count, 0)
+        options = [w.shape[2:], strides, padding, lhs_dilation or ones, rhs_dilation or ones]
         options = [(1, 1, *options[0]), (1, 1, *options[1]), options[2], (1, 1, *options[3]), (1, 1, *options[4])]
         if not isinstance(padding, str):
             options[2] = [(0, 0), (0, 0), *padding]
-        total = 0
-        for place, part in _windows(xs[number], 0, *options):
-            total = total + np.einsum("nc...,oc->no...", part, kernel[(..., *place[2:])])
-        groups.append(total)
-    whole = np.transpose(np.concatenate(groups, 1), [("N", "C", *letters).index(letter) for letter in out])
-    return whole.astype(dtype) if whole.dtype.kind == "i" else whole
+        self.options = options
+
+    def value(self):
+        """A sum over the places of the kernel."""
+        groups = []
+        for x, kernel in zip(self.xs, self.kernels, strict=True):
+            total = 0
+            for place, part in _windows(x, 0, *self.options):
+                total = total + np.einsum("nc...,oc->no...", part, kernel[(..., *place[2:])])
+            groups.append(total)
+        whole = np.transpose(np.concatenate(groups, 1), np.argsort(self.out))
+        return whole.astype(self.dtype) if whole.dtype.kind == "i" else whole
+
+    def pullback(self, ct):
+        """What each product of an element of x and one of the kernel gives back to the two."""
+        of_x, of_w, summed = [], [], [0, *range(2, ct.ndim)]
+        cts = np.split(np.transpose(wide(ct), self.out), self.count, 1)
+        for x, kernel, ct in zip(self.xs, self.kernels, cts, strict=True):
+            # Windows of numbers say which element is where; 0 is none.
+            numbers = np.arange(1, x.size + 1).reshape(x.shape)
+            flat, of_kernel = np.zeros(x.size + 1), np.zeros(kernel.shape)
+            windows = (_windows(y, 0, *self.options) for y in (x, numbers))
+            for (place, part), (_, which) in zip(*windows, strict=True):
+                of_kernel[(..., *place[2:])] = np.tensordot(ct, part, (summed, summed))
+                np.add.at(flat, which, np.einsum("no...,oc->nc...", ct, kernel[(..., *place[2:])]))
+            of_x.append(flat[1:].reshape(x.shape))
+            of_w.append(of_kernel)
+        whole = np.concatenate(of_x, self.axis), np.concatenate(of_w, 0)
+        return tuple(
+            np.transpose(y, np.argsort(order)) for y, order in zip(whole, (self.left, self.right), strict=True)
+        )
+
+
+def conv_general_dilated(x, w, strides, padding, *args, **options):
+    return _Convolution(x, w, strides, padding, *args, **options).value()
+
+
+def conv_pullback(x, w, ct, strides, padding, **options):
+    """The derivatives of the sum of ct times the convolution, by x and by w."""
+    return _Convolution(x, w, strides, padding, **options).pullback(ct)
 
 
 def _cumulative(ufunc):
