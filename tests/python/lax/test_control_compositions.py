@@ -1,12 +1,16 @@
 """Loops and branches with other features: checkpoints, custom rules, keys, nested jit, dtypes, modes.
 
-Each program is written once, for this package and for jax.
+Each program is written once, for this package and for loops in plain Python with derivatives by differences.
 """
+
+import types
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import plain
 import pytest
+from plain_transforms import Transforms
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -17,11 +21,12 @@ V = np.float32([0.3, -0.5, 0.8])
 W = np.float32(np.sin(np.arange(9))).reshape(3, 3)
 
 
-def near(a, b, tol):
-    leaves = jax.tree.leaves(b)
-    for x, y in zip(jax.tree.leaves(a), leaves, strict=True):
-        x, y = np.asarray(x), np.asarray(y)
-        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+def near(got, want, tol, kinds=None):
+    """Shapes and dtypes are those of `kinds`, by default those of the wanted values."""
+    leaves = [pc.tree.leaves(tree) for tree in (got, want, want if kinds is None else kinds)]
+    for x, y, kind in zip(*leaves, strict=True):
+        x = np.asarray(x)
+        assert (x.shape, x.dtype) == (kind.shape, kind.dtype)
         if x.dtype != jax.dtypes.float0:
             np.testing.assert_allclose(x.astype(np.complex128), y.astype(np.complex128), rtol=tol, atol=tol)
 
@@ -150,7 +155,8 @@ def bool_carry(lib, n, j, r):
 
 
 def known_array_bound(lib, n, j, r):
-    return j.grad(lambda x: lib.fori_loop(0, n.asarray(3), lambda i, v: v * x, x).sum())
+    bound = n.asarray(3)
+    return j.grad(lambda x: lib.fori_loop(0, bound, lambda i, v: v * x, x).sum())
 
 
 def updates(lib, n, j, r):
@@ -170,6 +176,21 @@ def everything_mapped(lib, n, j, r):
         return lib.switch(i, branches, x)
 
     return lambda x: j.vmap(f)(n.stack([x, x * 2, x * 3, -x]), n.array([0, 1, 2, 9]))
+
+
+class Wide(type(plain.numpy)):
+    """Floats of all widths are in double precision."""
+
+    bfloat16 = np.float64
+
+
+# Draws one by one: what is tested is how programs pass keys on.
+DRAWS = types.SimpleNamespace(
+    key=random.key,
+    split=random.split,
+    normal=lambda key, shape: plain.array(random.normal(key, shape)),
+    uniform=lambda key: plain.array(random.uniform(key)),
+)
 
 
 PROGRAMS = {
@@ -196,10 +217,10 @@ PROGRAMS = {
 @pytest.mark.parametrize("program", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
 def test_programs(program):
     args = PROGRAMS[program]
-    with jax.threefry_partitionable(False):
-        want = program(jax.lax, jnp, jax, jax.random)(*map(jnp.asarray, args))
+    kinds = jax.eval_shape(program(jax.lax, jnp, jax, jax.random), *args)
+    want = program(plain.lax, Wide(), Transforms(), DRAWS)(*(x if isinstance(x, int) else plain.array(x) for x in args))
     got = program(lax, pnp, pc, random)(*map(pnp.asarray, args))
-    near(got, want, 2e-2 if program is half_precision else 1e-4)
+    near(got, want, 2e-2 if program is half_precision else 1e-4, jax.tree.leaves(kinds))
 
 
 # Weakly typed values take the type that a body returns.
@@ -222,7 +243,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_weak_types(form):
-    def types(eval_shape, lib, n, start, body):
+    def types_of(eval_shape, lib, n, start, body):
         try:
             outs = eval_shape(lambda: form(lib, lambda c: body(n, c), start))
         except TypeError:
@@ -231,8 +252,8 @@ def test_weak_types(form):
 
     for start in STARTS:
         for number, body in enumerate(BODIES):
-            got = types(pc.eval_shape, lax, pnp, start, body)
-            assert got == types(jax.eval_shape, jax.lax, jnp, start, body), (start, number)
+            got = types_of(pc.eval_shape, lax, pnp, start, body)
+            assert got == types_of(jax.eval_shape, jax.lax, jnp, start, body), (start, number)
 
 
 # Without jit, the steps run in Python: called functions see values.

@@ -103,6 +103,8 @@ def mapped(f, axes, args):
 
 
 def scan(f, init, xs=None, length=None, reverse=False, **_):
+    # `~True` is -2.
+    init = tree_map(lambda x: np.bool_(x) if isinstance(x, bool) else x, init)
     count = len(leaves(xs)[0]) if length is None else length
     if count == 0:
         rows = f(init, tree_map(lambda x: np.zeros(x.shape[1:], x.dtype).view(Array), xs))[1]
