@@ -23,7 +23,13 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu XLA_FLAGS
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
+# .venv and the trees of builds hold the path of the checkout: it may be moved, or mounted elsewhere in a container.
 system:
+	@others=$$(cat .venv/lib/python3*/site-packages/pycompiler-checkout.pth 2>/dev/null | grep -vxF "$(CURDIR)" || true); \
+	if [ -n "$$others" ]; then \
+	  echo "error: .venv was made for the checkout $$others; this one is $(CURDIR)" >&2; \
+	  echo "       make it and the builds again: rm -rf .venv build build-*" >&2; exit 1; \
+	fi
 	@tools/install-system-packages.sh
 
 # pyproject.toml is the only list of Python requirements. The .pth file makes .venv see this checkout.

@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -105,6 +106,42 @@ def test_the_image_installs_packages_by_the_makefiles_own_script():
     assert named - {"ca-certificates"} == {"git", "python3", "make", "g++"}
     listed = set(re.sub("#.*", "", (ROOT / "apt-packages.txt").read_text()).split())
     assert not named & listed
+
+
+def test_an_environment_of_another_place_is_refused(tmp_path):
+    site = tmp_path / ".venv/lib/python3.11/site-packages"
+    site.mkdir(parents=True)
+    script = tmp_path / "tools/install-system-packages.sh"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho installs\n")
+    script.chmod(0o755)
+
+    def system(place):
+        (site / "pycompiler-checkout.pth").write_text(f"{place}\n")
+        return subprocess.run(
+            ["make", "-s", "-f", ROOT / "Makefile", "system"], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    assert system(tmp_path).stdout == "installs\n"
+    moved = system("/elsewhere")
+    assert moved.returncode
+    assert "error: .venv was made for the checkout /elsewhere" in moved.stderr
+    assert "rm -rf .venv build" in moved.stderr
+    assert not moved.stdout
+    shutil.rmtree(tmp_path / ".venv")
+    assert subprocess.run(["make", "-s", "-f", ROOT / "Makefile", "system"], cwd=tmp_path, check=False).returncode == 0
+
+
+def test_continuous_integration_runs_containers_as_contributors_do():
+    """The options of `docker run`, but for those of the cache of the compiler."""
+    (step,) = [step["run"] for step in read_yaml(ACTION)["runs"]["steps"] if "docker run" in step.get("run", "")]
+    (shown,) = re.findall(r"^docker run .*$", (ROOT / "CONTRIBUTING.md").read_text(), re.M)
+    options = re.search(r"docker run --rm (.*?) --env", " ".join(step.split()))[1]
+    assert options == '--init --shm-size 1g --volume "$PWD:/pycompiler"'
+    assert f" {options} " in shown
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    assert container["init"] is True
+    assert container["runArgs"] == ["--shm-size=1g"]
 
 
 def test_the_container_of_editors_is_the_same():
