@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -9,7 +10,6 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ def long_program(length: int) -> Callable[[Any], Any]:
     return f
 
 
-@contextmanager
+@contextlib.contextmanager
 def signal_after(seconds: float, handler: Any) -> Iterator[list[int]]:
     """Start a timer for SIGALRM; the list records its arrival."""
     came: list[int] = []
@@ -58,8 +58,13 @@ def without_disk_cache() -> Iterator[None]:
 
 
 def threads_that_compile() -> set[str]:
-    """This process's threads but those of the pool."""
-    return {task.name for task in Path("/proc/self/task").iterdir() if (task / "comm").read_text() != "pc-worker\n"}
+    """This process's threads but those of the pool. A thread may end while they are listed."""
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if (task / "comm").read_text() != "pc-worker\n":
+                found.add(task.name)
+    return found
 
 
 @pytest.mark.filterwarnings("ignore")
