@@ -16,13 +16,13 @@ from torch.utils.dlpack import from_dlpack
 from pycompiler._runtime import ShapedArray, TensorCall, dlpack_capsule
 from pycompiler.compile.compile import Compilation
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.dims.sizes import size_plan
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.jit.binding import bind_sizes
 from pycompiler.torch.layouts import inverse, strides_of
 from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.program import Program
+from pycompiler.torch.sources import Sources
 
 __all__ = ["Boxed", "boxed", "call_of_graph"]
 
@@ -48,7 +48,7 @@ def call_of_graph(graph: torch.fx.Graph) -> Boxed:
     except InconclusiveDimensionError:
         return boxed(_BySize(graph))
     except NotTakenError:
-        if not _symbols_of([node for node in graph.nodes if node.op == "placeholder"]):
+        if not Sources(graph).symbols:
             raise
         return boxed(_BySize(graph))
 
@@ -59,37 +59,6 @@ _NOTHING = torch.empty(1, dtype=torch.bool)
 def _seed() -> torch.Tensor:
     """A key of two words from torch's generator."""
     return torch.empty((2,), dtype=torch.int32).random_(-(1 << 31), 1 << 31)
-
-
-def _places_of(inputs: list[torch.fx.Node]) -> dict[str, tuple[int, int | None]]:
-    """Where the size of each symbol is: the number of an input, and its axis; None for an input that is the size."""
-    found: dict[str, tuple[int, int | None]] = {}
-    for number, node in enumerate(inputs):
-        value = node.meta["val"]
-        if isinstance(value, torch.SymInt):
-            found.setdefault(str(value.node.expr), (number, None))
-        elif isinstance(value, torch.Tensor):
-            for axis, size in enumerate(value.shape):
-                if isinstance(size, torch.SymInt):
-                    found.setdefault(str(size.node.expr), (number, axis))
-    return found
-
-
-def _symbols_of(inputs: list[torch.fx.Node]) -> dict[str, tuple[torch.fx.Node, Any]]:
-    """The symbols in the sizes of inputs, by name: the first input with each, and torch's example of its value."""
-    found: dict[str, tuple[torch.fx.Node, Any]] = {}
-    for node in inputs:
-        value = node.meta["val"]
-        for size in value.shape if isinstance(value, torch.Tensor) else [value]:
-            if isinstance(size, torch.SymInt):
-                values = size.node.shape_env.backed_var_to_val
-                for symbol in size.node.expr.free_symbols:
-                    found.setdefault(str(symbol), (node, values.get(symbol)))
-    return found
-
-
-def _key(places: Any, args: list[Any]) -> tuple[int, ...]:
-    return tuple([int(args[number]) if axis is None else args[number].shape[axis] for number, axis in places])
 
 
 class _Bound:
@@ -176,31 +145,20 @@ class _Call:
             (number, numbers.get(view.root), places_of_outputs.get(view.root), view)
             for number, view in program.views.items()
         ]
-        self.symbols = list(program.sizes.symbols)
-        places = _places_of(program.inputs)
-        # None if the sizes have to be solved for.
-        self.places = [places[name] for name in self.symbols] if all(name in places for name in self.symbols) else None
+        self.sources = Sources(program.graph)
+        for name in program.sizes.symbols:
+            if name not in self.sources.symbols:
+                raise InconclusiveDimensionError(f"the size {name} does not follow from the inputs")
         self.bound: dict[tuple[int, ...], Boxed] = {}
-        if self.places is None:
-            try:
-                size_plan(program.avals)
-            except ValueError as error:
-                raise InconclusiveDimensionError(str(error)) from error
 
     def boxed(self) -> Boxed:
-        return boxed(self._at({}) if not self.symbols else self._at_sizes)
+        return boxed(self._at_sizes if self.program.sizes.symbols else self._at({}))
 
     def _at_sizes(self, args: list[Any]) -> list[Any]:
-        if self.places is None:
-            shapes = [args[number].shape for number in self.program.tensors]
-            shapes += [(int(args[number]),) for number, _ in self.program.carriers]
-            sizes = size_plan(self.program.avals).solve(shapes)
-            key = tuple([sizes[name] for name in self.symbols])
-        else:
-            key = _key(self.places, args)
+        key = self.sources.key(args)
         found = self.bound.get(key)
         if found is None:
-            found = self.bound[key] = self._at(dict(zip(self.symbols, key, strict=True)))
+            found = self.bound[key] = self._at(self.sources.solve(key))
         return found(args)
 
     def _at(self, sizes: dict[str, int]) -> Boxed:
@@ -260,22 +218,18 @@ class _BySize:
 
     def __init__(self, graph: torch.fx.Graph) -> None:
         self.graph = graph
-        inputs = [node for node in graph.nodes if node.op == "placeholder"]
+        self.sources = Sources(graph)
         self.calls: dict[tuple[int, ...], Boxed] = {}
-        symbols, places = _symbols_of(inputs), _places_of(inputs)
-        for name, (node, example) in symbols.items():
-            if name not in places or example is None:
-                raise NotTakenError(node, f"the size {name} does not follow from the inputs, or depends on data")
-        self.places = {name: places[name] for name in symbols}
+        for name, node in self.sources.missing.items():
+            raise NotTakenError(node, f"the size {name} does not follow from the inputs, or depends on data")
         # The first call has these sizes: what the table can't express is an error now.
-        self._at(tuple([int(example) for _, example in symbols.values()]))
+        self._at(self.sources.example())
 
     def __call__(self, args: list[Any]) -> list[Any]:
-        key = _key(self.places.values(), args)
+        key = self.sources.key(args)
         found = self.calls.get(key)
         return (found or self._at(key))(args)
 
     def _at(self, key: tuple[int, ...]) -> Boxed:
-        values = dict(zip(self.places, key, strict=True))
-        found = self.calls[key] = _Call(Program(self.graph, values)).boxed()
+        found = self.calls[key] = _Call(Program(self.graph, self.sources.solve(key))).boxed()
         return found

@@ -17,7 +17,7 @@ from pycompiler.torch.dtypes import ours
 from pycompiler.torch.sizes import Sizes
 from pycompiler.torch.table import Out, cast
 
-__all__ = ["Nodes", "NotTakenError", "array_of"]
+__all__ = ["Nodes", "NotTakenError", "array_of", "outputs_of"]
 
 
 class NotTakenError(Exception):
@@ -58,7 +58,7 @@ class Nodes:
         wanted = node.meta.get("val")
         try:
             if node.op == "get_attr":
-                return _constant(node)
+                return self._held(node)
             if _is_size(wanted):
                 return self.sizes.of(wanted)
             if isinstance(wanted, (torch.SymFloat, torch.SymBool)):
@@ -73,10 +73,22 @@ class Nodes:
             return self._checked(wanted, entry(Out(node, self.sizes, self.key), *args, **kwargs))
         except InconclusiveDimensionError:
             raise
-        except NotImplementedError as error:
+        except (NotImplementedError, NotTakenError) as error:
+            # What a graph inside an operation does not take, the operation does not.
             raise NotTakenError(node, str(error)) from None
         except Exception as error:
             raise NotTakenError(node, f"{type(error).__name__}: {error}") from error
+
+    def _held(self, node: torch.fx.Node) -> Any:
+        """An attribute of the graph's module: a constant, or a graph that an operation takes."""
+        owner: Any = node.graph.owning_module
+        for part in str(node.target).split("."):
+            owner = getattr(owner, part)
+        if isinstance(owner, torch.fx.GraphModule):
+            return Inner(owner.graph, self.sizes)
+        if not isinstance(owner, torch.Tensor):
+            raise NotImplementedError(f"the attribute {node.target} of type {type(owner).__name__}")
+        return array_of(owner)
 
     def _checked(self, wanted: Any, made: Any) -> Any:
         """The results, if their shapes are those that torch has computed."""
@@ -112,13 +124,30 @@ def _is_size(value: Any) -> bool:
     return isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool)
 
 
-def _constant(node: torch.fx.Node) -> Any:
-    owner: Any = node.graph.owning_module
-    for part in str(node.target).split("."):
-        owner = getattr(owner, part)
-    if not isinstance(owner, torch.Tensor):
-        raise NotImplementedError(f"the attribute {node.target} of type {type(owner).__name__}")
-    return array_of(owner)
+class Inner:
+    """A graph inside an operation, as a function of arrays and sizes, which returns the list of its results."""
+
+    def __init__(self, graph: torch.fx.Graph, sizes: Sizes) -> None:
+        self.graph = graph
+        self.sizes = sizes
+        self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
+
+    def __call__(self, *given: Any) -> list[Any]:
+        # What is no array is a size, which the graph's own nodes name, too.
+        values = {node: x for node, x in zip(self.inputs, given, strict=True) if hasattr(x, "dtype")}
+        Nodes(self.graph, self.sizes, _no_key).compute(values)
+        return [values[node] if isinstance(node, torch.fx.Node) else node for node in outputs_of(self.graph)]
+
+
+def _no_key() -> Any:
+    raise NotImplementedError("random numbers in a graph inside an operation: each pass of a loop needs others")
+
+
+def outputs_of(graph: torch.fx.Graph) -> list[Any]:
+    """The results of a graph: nodes, and values that are the same in every call."""
+    output = next(node for node in reversed(graph.nodes) if node.op == "output")
+    given: Any = output.args[0]
+    return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def array_of(tensor: torch.Tensor) -> Array:

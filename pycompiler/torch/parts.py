@@ -49,6 +49,8 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
 
 def _is_check(node: torch.fx.Node) -> bool:
     """Whether it only raises errors, as eager torch does: it has no result, and costs nothing to speak of."""
+    if str(node.target).startswith("aten._assert_async"):
+        return True
     return str(node.target) == "with_effects" and "check_errors" in str(node.args[1:2])
 
 
@@ -92,14 +94,27 @@ def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
     whole = fuse_by_partitions(whole, partitions, prefix="pycompiler_", always_return_tuple=True)
     for node in list(whole.graph.nodes):
         if node.op == "call_module" and node.target.startswith("pycompiler_"):
-            call = call_of_graph(getattr(whole, node.target).graph)
+            part = getattr(whole, node.target)
+            _own_graphs(part, node, whole)
+            call = call_of_graph(part.graph)
             node.op, node.target = "call_function", _unboxed(call)
     whole.recompile()
     return boxed(lambda args: list(whole(*args)))
 
 
-def _makes_tensors(node: torch.fx.Node) -> bool:
-    return isinstance(node.meta.get("val"), (torch.Tensor, tuple, list))
+def _own_graphs(part: torch.fx.GraphModule, node: torch.fx.Node, whole: torch.fx.GraphModule) -> None:
+    """Graphs that operations of a part take, and that came as its arguments, become attributes of the part."""
+    inputs = [one for one in part.graph.nodes if one.op == "placeholder"]
+    for given, inside in zip(node.args, inputs, strict=True):
+        if not isinstance(given, torch.fx.Node) or given.op != "get_attr":
+            continue
+        held = getattr(whole, str(given.target))
+        if isinstance(held, torch.fx.GraphModule):
+            setattr(part, str(given.target), held)
+            with part.graph.inserting_before(inside):
+                inside.replace_all_uses_with(part.graph.get_attr(str(given.target)))
+            part.graph.erase_node(inside)
+            node.args = tuple([one for one in node.args if one is not given])
 
 
 def _unboxed(call: Boxed) -> Any:

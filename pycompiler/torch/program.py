@@ -15,13 +15,13 @@ from pycompiler import lax, random
 from pycompiler._runtime import ShapedArray
 from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.core.config.config import enable_x64
-from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.dims.dims import Dimension
 from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
-from pycompiler.torch.nodes import Nodes, NotTakenError
+from pycompiler.torch.nodes import Nodes, NotTakenError, outputs_of
 from pycompiler.torch.sizes import Sizes
 from pycompiler.torch.views import views_of
 
@@ -38,7 +38,7 @@ class Program:
         self.graph = graph
         self.sizes = Sizes(values)
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
-        self.outputs: list[Any] = _outputs(graph)
+        self.outputs: list[Any] = outputs_of(graph)
         # The numbers of the inputs and outputs that are tensors.
         self.tensors = [number for number, node in enumerate(self.inputs) if _is_tensor(node)]
         self.views = views_of(self.outputs)
@@ -62,7 +62,7 @@ class Program:
         with enable_x64(True):
             self.avals = tuple([self._aval(*pair) for pair in zip(self.tensors, self.input_orders, strict=True)])
             self.carriers = self._carriers()
-            self.avals += tuple([aval for _, aval in self.carriers])
+            self.avals += tuple(self.carriers)
             key = [ShapedArray((2,), np.dtype(np.uint32))] if self.draws else []
             self._closed = make_graph(self._run, [*key, *self.avals], DebugInfo("torch", self._run))
 
@@ -83,20 +83,18 @@ class Program:
         except NotImplementedError as error:
             raise NotTakenError(node, str(error)) from None
 
-    def _carriers(self) -> list[tuple[int, ShapedArray]]:
-        """The inputs that are sizes of no tensor: each has an argument of that size, whose elements nobody reads."""
+    def _carriers(self) -> list[ShapedArray]:
+        """An argument of the size of each symbol that is in inputs that are numbers, and in no tensor's shape. Nobody
+        reads its elements."""
         known = set(symbols_of(self.avals))
         made = []
-        for number, node in enumerate(self.inputs):
+        for node in self.inputs:
             if not isinstance(node.meta["val"], torch.SymInt):
                 continue
-            try:
-                size = self.sizes.of(node.meta["val"])
-            except NotImplementedError:
-                continue
-            if isinstance(size, Dim) and not known.issuperset(size.symbols()):
-                known.update(size.symbols())
-                made.append((number, ShapedArray((size,), np.dtype(bool))))
+            for size in self.sizes.symbols_in(node.meta["val"]):
+                if not known.issuperset(size.symbols()):
+                    known.update(size.symbols())
+                    made.append(ShapedArray((size,), np.dtype(bool)))
         return made
 
     def _run(self, *given: Any) -> Sequence[Any]:
@@ -129,12 +127,6 @@ class Program:
         """The key of the next random operation."""
         self._keys += 1
         return random.fold_in(self._key_of_call, self._keys)
-
-
-def _outputs(graph: torch.fx.Graph) -> list[Any]:
-    output = next(node for node in reversed(graph.nodes) if node.op == "output")
-    given: Any = output.args[0]
-    return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def _is_tensor(node: Any) -> bool:

@@ -3,12 +3,13 @@ guards leave."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import sympy
 import torch
-from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
+from torch.utils._sympy.functions import CleanDiv, FloorDiv, Max, Min, Mod, PythonMod
 
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.errors import InconclusiveDimensionError
@@ -48,6 +49,15 @@ class Sizes:
         expression = size.node.expr
         return self._of(expression, size.node.shape_env) if self.values is None else int(self._value(expression))
 
+    def symbols_in(self, size: torch.SymInt) -> list[Dim]:
+        """The symbols of a size that may be no size itself, such as n - 10; none if a call has made them ints."""
+        if self.values is not None:
+            return []
+        try:
+            return [self._symbol(x, size.node.shape_env) for x in sorted(size.node.expr.free_symbols, key=str)]
+        except NotImplementedError:
+            return []
+
     def number(self, value: Any) -> Any:
         """The value of a SymFloat or a SymBool. Raises InconclusiveDimensionError where it is known at each call
         alone."""
@@ -86,9 +96,13 @@ class Sizes:
             return parts[0] // parts[1]
         if isinstance(x, (Mod, PythonMod)):
             return parts[0] % parts[1]
+        if isinstance(x, (sympy.Min, sympy.Max, Min, Max)):
+            # Raises InconclusiveDimensionError where the bounds leave the order open.
+            smaller = isinstance(x, (sympy.Min, Min))
+            return functools.reduce(lambda a, b: a if (a <= b) == smaller else b, parts)
         raise InconclusiveDimensionError(f"the size {x} is no polynomial of the symbols")
 
-    def _symbol(self, x: Any, env: Any) -> Dimension:
+    def _symbol(self, x: Any, env: Any) -> Dim:
         name = str(x)
         if name not in self.symbols:
             bounds = env.var_to_range.get(x)
