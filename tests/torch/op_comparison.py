@@ -91,12 +91,25 @@ def _named(x: torch.Tensor, places: torch.Tensor, axis: int) -> torch.Tensor:
     return x.gather(axis, places.unsqueeze(axis)).squeeze(axis)
 
 
+def _over_equal(x: torch.Tensor, axis: int, slopes: torch.Tensor) -> torch.Tensor:
+    """Of each element, the sum of the gradients of all that equal it."""
+    x, slopes = x.movedim(axis, -1), slopes.detach().movedim(axis, -1)
+    equal = x.unsqueeze(-1) == x.unsqueeze(-2)
+    return (equal.to(slopes.dtype) @ slopes.unsqueeze(-1)).squeeze(-1).movedim(-1, axis)
+
+
+def _is_sorted(x: torch.Tensor, axis: int) -> bool:
+    return any(torch.equal(x.nan_to_num(), x.sort(axis, down)[0].nan_to_num()) for down in (False, True))
+
+
 def _elements(sample: Any, wanted: list[Any], made: list[Any]) -> list[list[Any]]:
-    """Both results, with the elements that they name in the place of places."""
+    """Both results, with the elements that they name in the place of places, and gradients over equal elements."""
     pair = [wanted, made]
-    if sample.op.name not in PLACES or len(wanted) != len(made) or len(wanted) < 2:
+    is_argsort = sample.op.name == "argsort"
+    number = 0 if is_argsort else 1
+    if not (is_argsort or sample.op.name in PLACES) or len(wanted) != len(made) or len(wanted) <= number:
         return pair
-    places = [results[1] for results in pair]
+    places = [results[number] for results in pair]
     if any(x is None or x.dtype != torch.int64 or x.shape != wanted[0].shape for x in places):
         return pair
     x = sample.leaves[sample.places[0]].detach()
@@ -106,8 +119,11 @@ def _elements(sample: Any, wanted: list[Any], made: list[Any]) -> list[list[Any]
         except (RuntimeError, IndexError):
             continue
         # The axis of the sample is the one along which torch's own places name torch's elements.
-        if torch.equal(named[0].nan_to_num(), wanted[0].detach().nan_to_num()):
-            return [[results[0], elements, *results[2:]] for results, elements in zip(pair, named, strict=True)]
+        if is_argsort and _is_sorted(named[0], axis):
+            return [[elements] for elements in named]
+        if not is_argsort and torch.equal(named[0].nan_to_num(), wanted[0].detach().nan_to_num()):
+            slopes = [[_over_equal(x, axis, one) for one in results[2:]] for results in pair]
+            return [[results[0], part, *more] for results, part, more in zip(pair, named, slopes, strict=True)]
     return pair
 
 
