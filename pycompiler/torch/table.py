@@ -92,7 +92,12 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
         if isinstance(x, complex) and dtype.kind != "c":
             x = x.real
         return lax.full((), x, dtype)
-    return x if x.dtype == dtype else lax.convert_element_type(x, dtype)
+    if x.dtype == dtype:
+        return x
+    if dtype.kind in "iu" and dtype.itemsize < 4 + (dtype.kind == "u") and floats(x.dtype):
+        # Torch converts floats to a wider signed integer, of which the low bits stay: -1.0 is 255 as uint8.
+        x = lax.convert_element_type(x, np.dtype(np.int64 if dtype.itemsize == 4 else np.int32))
+    return lax.convert_element_type(x, dtype)
 
 
 def conj(x: Any) -> Any:

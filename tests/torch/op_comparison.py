@@ -72,7 +72,8 @@ def _is_no_farther(exact: Any, wanted: Any, made: Any) -> bool:
     if made.dtype not in WIDER:
         return torch.equal(made, wanted)
     exact, same = exact.detach(), (made == wanted) | (made.isnan() & wanted.isnan())
-    ours, torchs = (torch.where(same, 0, (x.to(exact.dtype) - exact).abs()) for x in (made, wanted))
+    ours, torchs = ((x.to(exact.dtype) - exact).abs() for x in (made, wanted))
+    ours = torch.where(same, 0, ours)
     # An element that torch has at all bounds ours by the largest error of torch's; others are bounded by rounding.
     known = torchs.isfinite()
     largest = torchs[known].max() if bool(known.any()) else torchs.new_zeros(())

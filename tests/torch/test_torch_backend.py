@@ -17,9 +17,9 @@ def compiled(function, **options):
     return torch.compile(function, backend="pycompiler", **options)
 
 
-def assert_same(function, *args, **options):
+def assert_same(function, *args, nan=False, **options):
     wanted, made = function(*args), compiled(function, **options)(*args)
-    torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-5, equal_nan=nan)
     return made
 
 
@@ -100,6 +100,14 @@ def test_the_logarithm_of_a_sum_of_complex_numbers_has_the_angle_of_the_sum():
     made = torch.compile(lambda x: torch.logsumexp(x, 1), backend="pycompiler", fullgraph=True)(x)
     torch.testing.assert_close(made, torch.logsumexp(x, 1))
     assert made.imag.abs().max() <= math.pi
+
+
+def test_running_sums_of_complex_exponentials_keep_the_turns_of_torch():
+    x = torch.tensor(
+        [[3 + 7j, 2 - 9j, 3 + 40j, -50 + 1e3j], [-math.inf + 1j, -math.inf + 2j, 4j, complex(math.nan, 1)]]
+    )
+    for dim in (0, 1):
+        assert_same(lambda x, dim=dim: torch.logcumsumexp(x, dim), x, nan=True)
 
 
 @pytest.mark.parametrize("order", [2, 3, math.inf])

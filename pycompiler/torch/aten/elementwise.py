@@ -64,7 +64,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 _ROUNDINGS: dict[str, Callable[[Any], Any]] = {"ceil": lax.ceil, "floor": lax.floor, "trunc": pnp.trunc}
 
 
-def _logaddexp(x: Any, y: Any) -> Any:
+def logaddexp(x: Any, y: Any) -> Any:
     """Torch does not reduce the imaginary part to the principal one: the larger operand's stays."""
     if x.dtype.kind != "c":
         return pnp.logaddexp(x, y)
@@ -78,6 +78,17 @@ def _logaddexp(x: Any, y: Any) -> Any:
     return pnp.where(infinite, both, made)
 
 
+def _heaviside(x: Any, y: Any) -> Any:
+    """Torch has no sign for nan: its step is 0."""
+    return pnp.where(x == 0, y, cast(x > 0, x.dtype))
+
+
+def _lcm(x: Any, y: Any) -> Any:
+    """Torch takes the sign away after an overflow, too."""
+    made = pnp.lcm(x, y)
+    return made if made.dtype.kind == "u" else lax.abs(made)
+
+
 # Two operands of any shapes that broadcast; computed in the dtype of the result.
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "atan2": pnp.arctan2,
@@ -88,10 +99,10 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "fmax": pnp.fmax,
     "fmin": pnp.fmin,
     "gcd": pnp.gcd,
-    "heaviside": pnp.heaviside,
+    "heaviside": _heaviside,
     "hypot": pnp.hypot,
-    "lcm": pnp.lcm,
-    "logaddexp": _logaddexp,
+    "lcm": _lcm,
+    "logaddexp": logaddexp,
     "logaddexp2": pnp.logaddexp2,
     "maximum": pnp.maximum,
     "minimum": pnp.minimum,
@@ -178,14 +189,14 @@ def _rsub(out: Out, x: Any, y: Any, alpha: Any = 1) -> Any:
     return _sub(out, y, x, alpha=alpha)
 
 
-@ops("div")
+@ops("div", "true_divide")
 def _div(out: Out, x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
     dtype = out.compute
     x, y = cast(x, dtype), cast(y, dtype)
     if rounding_mode is None:
         return cast(x / y, out.dtype)
     if rounding_mode == "trunc":
-        return cast(pnp.trunc(x / y) if floats(dtype) else lax.div(x, y), out.dtype)
+        return cast(pnp.trunc(x / y) if floats(dtype) else lax.div(*pnp.broadcast_arrays(x, y)), out.dtype)
     return cast(_floored(x, y), out.dtype)
 
 
@@ -231,7 +242,12 @@ def _pow(out: Out, x: Any, y: Any) -> Any:
             return cast(lax.integer_pow(x, int(y)), out.dtype)
         if not floats(dtype) and y < 0:
             raise NotImplementedError("negative powers of integers")
-    return cast(pnp.power(cast(x, dtype), cast(y, dtype)), out.dtype)
+    x, y = cast(x, dtype), cast(y, dtype)
+    if dtype.kind != "i":
+        return cast(pnp.power(x, y), out.dtype)
+    # A negative power of an integer is 0, but for those of 1 and -1.
+    inverse = pnp.where(lax.abs(x) == 1, pnp.where(y % 2 == 0, 1, x), 0)
+    return cast(pnp.where(y < 0, inverse, pnp.power(x, pnp.maximum(y, 0))), out.dtype)
 
 
 @ops("abs")
@@ -259,7 +275,7 @@ def _square(out: Out, x: Any) -> Any:
     return cast(x * x, out.dtype)
 
 
-@ops("positive", "alias", "detach", "lift_fresh_copy", "lift_fresh", "lift", "clone")
+@ops("positive", "alias", "detach", "detach_copy", "lift_fresh_copy", "lift_fresh", "lift", "clone")
 def _same(out: Out, x: Any, **options: Any) -> Any:
     return x
 
@@ -440,7 +456,7 @@ def _angle(out: Out, x: Any) -> Any:
     return cast(pnp.where(x != x, x, pnp.where(x < 0, math.pi, 0.0).astype(x.dtype)), out.dtype)
 
 
-@ops("conj_physical", "_conj", "_conj_physical")
+@ops("conj_physical", "_conj", "_conj_copy", "_conj_physical")
 def _conj(out: Out, x: Any) -> Any:
     return lax.conj(x) if x.dtype.kind == "c" else x
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 import pycompiler.numpy as pnp
+from pycompiler import lax
 from pycompiler.torch.aten.movement import axis_of
 from pycompiler.torch.table import Family, Out, cast
 
@@ -16,6 +19,19 @@ def _scale(x: Any, sizes: Any, normalization: int) -> Any:
     """Torch's numbers of a normalization: none, by the root of the number of elements, by the number."""
     count = math.prod(sizes)
     return x if normalization == 0 else x / (math.sqrt(count) if normalization == 1 else count)
+
+
+@ops("fft_fftfreq")
+def _fftfreq(out: Out, count: Any, d: float = 1.0, **options: Any) -> Any:
+    numbers = lax.iota(np.int64, count)
+    # The upper half is below zero.
+    numbers = pnp.where(numbers > (count - 1) // 2, numbers - count, numbers)
+    return cast(cast(numbers, out.compute) / (count * d), out.dtype)
+
+
+@ops("fft_rfftfreq")
+def _rfftfreq(out: Out, count: Any, d: float = 1.0, **options: Any) -> Any:
+    return cast(cast(lax.iota(np.int64, count // 2 + 1), out.compute) / (count * d), out.dtype)
 
 
 @ops("_fft_c2c")

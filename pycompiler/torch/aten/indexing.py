@@ -207,6 +207,15 @@ def _embedding(
     return weight[indices]
 
 
+@ops("embedding_renorm")
+def _embedding_renorm(out: Out, weight: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+    rows = cast(weight, out.compute)
+    length = pnp.linalg.norm(rows, norm_type, axis=1)
+    named = pnp.zeros((weight.shape[0],), bool).at[indices.reshape(-1)].set(True)
+    scale = pnp.where(named & (length > max_norm), max_norm / (length + 1e-7), 1.0)
+    return cast(rows * scale[:, None], out.dtype)
+
+
 @ops("embedding_dense_backward")
 def _embedding_backward(
     out: Out, given: Any, indices: Any, count: int, padding_idx: int, scale_grad_by_freq: bool

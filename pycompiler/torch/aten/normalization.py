@@ -250,3 +250,13 @@ def _batch_norm_backward(
         pnp.sum(given, axis=axes) if wanted[2] else None,
     )
     return made
+
+
+@ops("_weight_norm_interface_backward")
+def _weight_norm_backward(out: Out, given: Any, direction: Any, size: Any, norms: Any, dim: int) -> Any:
+    # The weight is direction * size / norm, the norm along all axes but one.
+    given, v, size, norms = (cast(x, out.compute) for x in (given, direction, size, norms))
+    axes = tuple([axis for axis in range(v.ndim) if axis != dim % v.ndim])
+    along = pnp.sum(given * v, axis=axes, keepdims=True).reshape(norms.shape)
+    slope = (given - v * (along / (norms * norms))) * (size / norms)
+    return cast(slope, out.dtype), cast(along / norms, direction.dtype)
