@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jax._src import buffer_callback as jax_buffers
 from jax._src import callback as jax_callback
 from jax._src import core, dtypes, ffi, sharding_impls
 from jax._src.export import _export
@@ -21,6 +22,7 @@ from jax._src.lax.control_flow import conditionals
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.types.aval import shaped
+from pycompiler.pjrt.buffer_callbacks import on_arrays
 from pycompiler.pjrt.callbacks import TARGET, Callback
 from pycompiler.pjrt.generator import random_block, uniform_draw
 from pycompiler.pjrt.inspection import keep_functions
@@ -42,6 +44,7 @@ def register() -> None:
     )
     mlir.register_lowering(lax.rng_uniform_p, mlir.lower_fun(uniform_draw, multiple_results=False), platform=_PLATFORM)
     mlir.register_lowering(_export.call_exported_p, _call_exported, platform=_PLATFORM)
+    mlir.register_lowering(jax_buffers.buffer_callback_p, _buffer_callback, platform=_PLATFORM)
     _emit_with(jax_callback)
     keep_functions()
 
@@ -80,6 +83,37 @@ def _call_exported(context: Any, *args: Any, exported: Any) -> Any:
         names = tuple([_PLATFORM if name == _INHERITED else name for name in exported.platforms])
         exported = dataclasses.replace(exported, platforms=names)
     return _export._call_exported_lowering(context, *args, exported=exported)
+
+
+def _buffer_callback(
+    context: Any,
+    *args: Any,
+    callback: Callable[..., None],
+    in_tree: Any,
+    out_tree: Any,
+    result_avals: Sequence[Any],
+    has_side_effect: bool,
+    input_output_aliases: Sequence[tuple[int, int]],
+    **_: Any,
+) -> Any:
+    """A call of a function that writes into buffers. JAX's rule refuses platforms that it does not know."""
+    function = on_arrays(callback, in_tree, out_tree, result_avals, dict(input_output_aliases))
+    made = Callback(
+        function,
+        _avals(context.avals_in),
+        _avals(result_avals),
+        "a buffer callback",
+        ordered=False,
+        effectful=has_side_effect,
+    )
+    return _called(context, made, args).results
+
+
+def _called(context: Any, made: Callback, operands: Sequence[Any]) -> Any:
+    """The custom call of a function, which lives as long as the program."""
+    context.module_context.add_keepalive(made)
+    call = ffi.build_ffi_lowering_function(TARGET, has_side_effect=made.effectful)
+    return call(context, *operands, id=np.uint64(made.number))
 
 
 def _emit_with(module: Any) -> None:
@@ -138,15 +172,13 @@ def _emit(
         has_side_effect,
         partitioned and not result_avals,
     )
-    ctx.module_context.add_keepalive(made)
     if token is not None:
         operands = [token, *operands]
         sharding = _with_token(sharding, bool(ctx.avals_out))
         ctx = ctx.replace(
             avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
         )
-    call = ffi.build_ffi_lowering_function(TARGET, has_side_effect=has_side_effect)
-    result = call(ctx, *operands, id=np.uint64(made.number))
+    result = _called(ctx, made, operands)
     if sharding is not None:
         mlir.set_sharding(ctx.module_context, result, sharding)
     results = list(result.results)
