@@ -43,7 +43,8 @@ def register() -> None:
         lax.rng_bit_generator_p, mlir.lower_fun(random_block, multiple_results=True), platform=_PLATFORM
     )
     mlir.register_lowering(lax.rng_uniform_p, mlir.lower_fun(uniform_draw, multiple_results=False), platform=_PLATFORM)
-    mlir.register_lowering(_export.call_exported_p, _call_exported, platform=_PLATFORM)
+    # In a program for several platforms, the rule of each is called with the names of all.
+    mlir.register_lowering(_export.call_exported_p, _call_exported)
     mlir.register_lowering(jax_buffers.buffer_callback_p, _buffer_callback, platform=_PLATFORM)
     _emit_with(jax_callback)
     keep_functions()
@@ -77,11 +78,22 @@ def _cond(context: Any, *args: Any, branches_platforms: Platforms | None = None,
     return conditionals._cond_lowering(context, *args, branches_platforms=branches_platforms, **params)
 
 
+class _WithOurs(tuple[str, ...]):
+    """Platforms of an exported program, where that of `cpu` is ours, too."""
+
+    __slots__ = ()
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(_INHERITED if name == _PLATFORM else name)
+
+    def index(self, name: Any, *bounds: Any) -> int:
+        return super().index(_INHERITED if name == _PLATFORM else name, *bounds)
+
+
 def _call_exported(context: Any, *args: Any, exported: Any) -> Any:
     """JAX's rule, which asks for a program that was exported for the platform: one for `cpu` is taken, too."""
-    if _PLATFORM not in exported.platforms:
-        names = tuple([_PLATFORM if name == _INHERITED else name for name in exported.platforms])
-        exported = dataclasses.replace(exported, platforms=names)
+    if _PLATFORM in context.module_context.platforms and _PLATFORM not in exported.platforms:
+        exported = dataclasses.replace(exported, platforms=_WithOurs(exported.platforms))
     return _export._call_exported_lowering(context, *args, exported=exported)
 
 

@@ -86,6 +86,9 @@ def _mesh(given: Any, count: int) -> Mesh | None:
     axes = tuple([(axis.name, axis.size) for axis in map(sdy.MeshAxisAttr, mesh.axes)])
     if not axes:
         return None
+    if prod([size for _, size in axes]) == 1:
+        # A program for one device that another one calls: as there, all devices have the whole.
+        return None
     devices = tuple(mesh.device_ids) or tuple(range(prod([size for _, size in axes])))
     if sorted(devices) != list(range(count)):
         raise RuntimeError(f"a mesh of the devices {devices} is given to a program for {count} devices")

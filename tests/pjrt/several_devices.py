@@ -40,6 +40,23 @@ def on(mesh, x, *spec):
 
 
 @program
+def a_program_of_one_device_called_by_eight(devices):
+    """The exported program has a mesh of its own, of one device."""
+    x = numbers(8, 10)
+    one = mesh_of(devices[:1], (1,), ("i",))
+    platform = devices[0].platform
+
+    def f(x):
+        return lax.with_sharding_constraint(x * x, NamedSharding(one, P("i"))).sum(0)
+
+    g = jax.jit(f, in_shardings=NamedSharding(one, P("i")), out_shardings=NamedSharding(one, P()))
+    exported = jax.export.export(g, platforms=[platform])(x)
+    mesh = mesh_of(devices, (8,), ("i",))
+    given = on(mesh, x, "i")
+    return jax.jit(exported.call)(given), jax.jit(lambda x: jnp.sin(exported.call(x)) + x)(given)
+
+
+@program
 def collectives(devices):
     mesh = mesh_of(devices)
 

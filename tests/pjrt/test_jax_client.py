@@ -150,6 +150,19 @@ def test_exported_programs_of_several_sizes(platforms):
         np.testing.assert_allclose(jax.jit(lambda x: exported.call(x) + 1)(x), wanted + 1, rtol=1e-5)
 
 
+def test_an_exported_program_in_one_for_several_platforms():
+    x = np.arange(4, dtype=np.float32)
+
+    def f(x):
+        return jax.lax.platform_dependent(x, cpu=jnp.sin, cuda=jnp.cos, default=jnp.tan)
+
+    inner = jax.export.export(jax.jit(f), platforms=["tpu", "cpu", "cuda"])(x)
+    outer = jax.export.export(jax.jit(lambda x: inner.call(x) + 1), platforms=["cuda", "pycompiler"])(x)
+    np.testing.assert_allclose(outer.call(x), np.sin(x) + 1, rtol=1e-6)
+    with pytest.raises(ValueError, match="exported for platforms"):
+        jax.export.export(jax.jit(inner.call), platforms=["pycompiler", "rocm"])(x)
+
+
 def test_a_program_exported_for_another_platform_is_jaxs_error():
     exported = jax.export.export(jax.jit(jnp.sin), platforms=["cuda"])(1.0)
     with pytest.raises(ValueError, match="exported for platforms"):
