@@ -25,6 +25,7 @@ from pycompiler.pjrt.moves import is_at, shape_of, table, zeros
 from pycompiler.pjrt.operations import RESHARDED, divide_computation, divide_constant, divide_iota, leave_whole
 from pycompiler.pjrt.parts import SHARDING, Parts, clean, forward
 from pycompiler.pjrt.shardings import WHOLE, Spread, meshes_of, spread_of, text_of_spread
+from pycompiler.pjrt.tiles import import_tiles
 
 __all__ = ["PARTICIPANTS", "Shardings", "divide", "together"]
 
@@ -48,6 +49,7 @@ def divide(module: Any, count: int) -> Shardings:
     Raises RuntimeError with the reason, and the user's line, for what can't be divided.
     """
     with module.context, ir.Location.unknown():
+        import_tiles(module, count)
         inline(module)
         _run(module, "sdy-propagation-pipeline")
         inline(module)

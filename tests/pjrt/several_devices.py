@@ -40,6 +40,33 @@ def on(mesh, x, *spec):
 
 
 @program
+def without_shardy(devices):
+    """JAX writes shardings as tiles of devices."""
+    x, w = numbers(8, 8), numbers(8, 16, seed=1)
+    mixed = [devices[place] for place in (3, 1, 2, 0, 7, 6, 5, 4)]
+    found = []
+    jax.config.update("jax_use_shardy_partitioner", False)
+    try:
+        for mesh in (mesh_of(devices), mesh_of(devices[:6], (2, 3)), mesh_of(devices[:6], (3, 2)), mesh_of(mixed)):
+            a = np.tile(x, (3, 3))
+            given = on(mesh, a, "x", "y"), on(mesh, np.tile(w, (3, 3)), None, ("y", "x"))
+
+            def f(a, b, mesh=mesh):
+                c = lax.with_sharding_constraint(a @ b, NamedSharding(mesh, P(P.UNCONSTRAINED, "y")))
+                return (
+                    jnp.tanh(c),
+                    c.sum(0),
+                    lax.with_sharding_constraint(a, NamedSharding(mesh, P())) + mesh.shape["x"],
+                )
+
+            out = tuple([NamedSharding(mesh, P(*spec)) for spec in (("y", "x"), ("x",), (None, "y"))])
+            found += jax.jit(f, out_shardings=out)(*given)
+    finally:
+        jax.config.update("jax_use_shardy_partitioner", True)
+    return found
+
+
+@program
 def a_program_of_one_device_called_by_eight(devices):
     """The exported program has a mesh of its own, of one device."""
     x = numbers(8, 10)

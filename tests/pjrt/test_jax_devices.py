@@ -48,6 +48,21 @@ def test_sizes_that_do_not_divide_are_jaxs_error():
     assert "divi" in said
 
 
+def test_without_shardy_arrays_are_divided_and_shard_map_is_refused():
+    said = program("""
+        jax.config.update("jax_use_shardy_partitioner", False)
+        compiled = jax.jit(lambda x: x * 2, out_shardings=NamedSharding(mesh, P(None, "x"))).lower(x).compile()
+        print(compiled.input_shardings[0][0].spec, compiled.output_shardings.spec, "f32[8,2]" in compiled.as_text())
+        try:
+            jax.jit(shard_map(lambda x: lax.psum(x, "x"), mesh=mesh, in_specs=P("x"), out_specs=P()))(x)
+        except jax.errors.JaxRuntimeError as error:
+            print(error)
+    """)
+    assert "P('x', 'y') P(None, 'x') True" in said.replace("PartitionSpec", "P")
+    assert "shard_map of a program that was lowered without Shardy is not taken" in said
+    assert "jax_use_shardy_partitioner=True" in said
+
+
 def test_sums_are_of_parts():
     said = program("""
         text = jax.jit(lambda x: x.sum(1)).lower(x).compile().as_text()
