@@ -1,4 +1,5 @@
-"""What JAX does for the platforms that it knows by name, and so for ours: donation, and its persistent cache.
+"""What JAX does for the platforms that it knows by name, and so for ours: donation, its persistent cache, and arrays
+without a copy.
 
 `client` calls `register` once.
 """
@@ -10,6 +11,7 @@ from typing import Any
 
 from jax._src import compilation_cache
 from jax._src.interpreters import mlir
+from jax._src.numpy import array_constructors
 
 __all__ = ["register"]
 
@@ -27,3 +29,12 @@ def register() -> None:
         return original(known if backend.platform == _PLATFORM else backend)
 
     compilation_cache.is_cache_used = is_cache_used
+    # `asarray(x, copy=False)` takes arrays of the host's memory for CPUs alone.
+    place: Any = array_constructors
+    platform_of = place._get_platform
+
+    def get_platform(given: Any) -> str:
+        name = platform_of(given)
+        return "cpu" if name == _PLATFORM else name
+
+    place._get_platform = get_platform

@@ -1,5 +1,6 @@
 """What JAX asks of a backend besides values: arrays, donation, deletion, statistics, errors, exchange."""
 
+import array
 import threading
 
 import jax
@@ -128,6 +129,12 @@ def test_many_threads():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_memory_of_the_host_is_taken_without_a_copy(device):
+    for x in (np.arange(4, dtype=np.int32), array.array("i", [0, 1, 2, 3])):
+        np.testing.assert_array_equal(jnp.asarray(x, copy=False), [0, 1, 2, 3])
+        np.testing.assert_array_equal(jnp.asarray(x, copy=False, device=device), [0, 1, 2, 3])
 
 
 def test_memories():
