@@ -8,7 +8,7 @@ loaded code. `source` imports this.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from pycompiler.core.errors import ExecutionError
 from pycompiler.ffi.attributes import Attributes
 from pycompiler.ffi.targets import handlers_of, register_ffi_type
 from pycompiler.pjrt.callbacks import TARGET
+from pycompiler.pjrt.layouts import transposed
 from pycompiler.primitives.control.host_calls import HostCall
 
 __all__ = ["ForeignFunction", "foreign_function", "has_effect", "is_foreign"]
@@ -194,20 +195,13 @@ def _reorder(op: Any, made: ForeignFunction) -> None:
     for place, order in enumerate(made.inputs):
         if order:
             with ir.InsertionPoint(op), op.location:
-                op.operands[place] = _transposed(op.operands[place], order)
+                op.operands[place] = transposed(op.operands[place], order)
     for value, order in zip(op.results, made.outputs, strict=True):
         if order:
             users = [(use.owner, use.operand_number) for use in value.uses]
             kind = ir.RankedTensorType(value.type)
             with ir.InsertionPoint.after(op), op.location:
                 value.set_type(ir.RankedTensorType.get([kind.shape[one] for one in order], kind.element_type))
-                seen = _transposed(value, [order.index(one) for one in range(len(order))])
+                seen = transposed(value, [order.index(one) for one in range(len(order))])
             for owner, number in users:
                 owner.operands[number] = seen
-
-
-def _transposed(value: Any, order: Sequence[int]) -> Any:
-    kind = ir.RankedTensorType(value.type)
-    new = ir.RankedTensorType.get([kind.shape[one] for one in order], kind.element_type)
-    permutation: dict[str, Any] = {"permutation": ir.DenseI64ArrayAttr.get(list(order))}
-    return ir.Operation.create("stablehlo.transpose", [new], [value], permutation).results[0]

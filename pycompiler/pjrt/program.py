@@ -14,11 +14,12 @@ from pycompiler import cache
 from pycompiler._runtime import Executable, ShapedArray, dtype_codes
 from pycompiler.cache import Artifact, DamagedError, Key
 from pycompiler.core.errors import ExecutionError
+from pycompiler.pjrt.layouts import Order, logical
 
 __all__ = ["Description", "Program", "about", "array_types", "described", "packed", "unpacked"]
 
-# An array: the code of its dtype, and its sizes.
-ArrayType = tuple[int, tuple[int, ...]]
+# An array: the code of its dtype, its sizes, and the order of its dimensions in memory, which is empty for row-major.
+ArrayType = tuple[int, tuple[int, ...], Order]
 
 _DIGEST = 40
 
@@ -72,10 +73,15 @@ class Program:
         self.replicas, self.partitions = given.replicas, given.partitions
 
 
-def array_types(avals: Sequence[ShapedArray]) -> tuple[ArrayType, ...]:
-    """Arrays as the runtime names them."""
+def array_types(avals: Sequence[ShapedArray], orders: Sequence[Order]) -> tuple[ArrayType, ...]:
+    """Arrays as the runtime names them, from the sizes that they have in memory."""
     codes = dtype_codes()
-    return tuple([(codes[aval.dtype.name], tuple(map(int, aval.shape))) for aval in avals])
+    return tuple(
+        [
+            (codes[aval.dtype.name], logical([int(size) for size in aval.shape], order), order)
+            for aval, order in zip(avals, orders, strict=True)
+        ]
+    )
 
 
 def about(description: Description, milliseconds: float) -> dict[str, Any]:

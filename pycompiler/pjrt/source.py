@@ -20,6 +20,7 @@ from pycompiler.pjrt import inspection
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
 from pycompiler.pjrt.foreign import ForeignFunction, foreign_function, is_foreign
 from pycompiler.pjrt.functions import entry_of, walk
+from pycompiler.pjrt.layouts import CONSTRAINT, layout_attributes, take_constraints, take_layouts
 from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, together
 from pycompiler.pjrt.program import Description, array_types
 
@@ -30,23 +31,19 @@ Call = Callback | ForeignFunction
 # The name of the operation in a program's bytes.
 _CALLS = b"custom_call"
 _BYTECODE = b"ML\xefR"
-_LAYOUTS = "LayoutConstraint"
 _GROUPS = "sharding_group"
 
 
 def _read(code: bytes) -> Any:
-    """The module, in a context of its own. A layout that is asked for inside of a program has no effect."""
+    """The module, in a context of its own."""
     context = jax_mlir.make_ir_context()
     context.allow_unregistered_dialects = True
     if code.startswith(_BYTECODE):
         module = stablehlo.deserialize_portable_artifact(context, code)
     else:
         module = ir.Module.parse(code, context)
-    if _LAYOUTS.encode() in code:
-        for op in list(walk(module.operation)):
-            if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == _LAYOUTS:
-                op.results[0].replace_all_uses_with(op.operands[0])
-                op.erase()
+    if CONSTRAINT.encode() in code:
+        take_constraints(module)
     return module
 
 
@@ -62,6 +59,8 @@ def text_of(code: bytes, count: int = 1) -> str:
         return found
     module = _read(code)
     if count == 1:
+        for name, value in layout_attributes(module).items():
+            module.operation.attributes[name] = value
         return str(module)
     for op in list(walk(module.operation)):
         if inspection.takes(op):
@@ -75,7 +74,9 @@ def _keep_text(module: Any, code: bytes, count: int, given: Shardings) -> str:
     with module.context:
         attributes = module.operation.attributes
         participants = attributes[PARTICIPANTS]
-        added: dict[str, Any] = {"mhlo.num_partitions": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)}
+        added: dict[str, Any] = layout_attributes(module) | {
+            "mhlo.num_partitions": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
+        }
         if given.results:
             added["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
         added["mhlo.spmd_parameters_shardings"] = ir.ArrayAttr.get([ir.StringAttr.get(one) for one in given.arguments])
@@ -158,6 +159,8 @@ class Source:
         if count > 1:
             _keep_text(module, code, count, self.shardings)
             _take_parts(module, self.calls)
+        # Of arguments and of results; below, all are row-major.
+        self.orders = take_layouts(module)
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []
         self._read_attributes(module)
@@ -213,8 +216,8 @@ class Source:
         kept = {argument: result for result, argument in aliases}
         return Description(
             self.name,
-            array_types(arguments),
-            array_types(results),
+            array_types(arguments, self.orders[0]),
+            array_types(results, self.orders[1]),
             tuple(self._kinds),
             tuple([(donated, kept.get(number, -1)) for number, (donated, _) in enumerate(self._donated)]),
             replicas,

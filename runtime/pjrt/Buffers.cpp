@@ -83,7 +83,7 @@ PJRT_Error *pcrt::pjrt::Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimens
   return nullptr;
 }
 
-/// Row-major: the last dimension is the minor one.
+/// Of a row-major array, the last dimension is the minor one.
 PJRT_Error *pcrt::pjrt::Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args *args) {
   static constexpr size_t most = 64;
   static const std::vector<int64_t> descending = [] {
@@ -99,7 +99,8 @@ PJRT_Error *pcrt::pjrt::Buffer_GetMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args 
   args->layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   args->layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   args->layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-  args->layout.tiled.minor_to_major = descending.data() + (most - rank);
+  const std::vector<int64_t> &own = args->buffer->minorToMajor;
+  args->layout.tiled.minor_to_major = own.empty() ? descending.data() + (most - rank) : own.data();
   args->layout.tiled.minor_to_major_size = rank;
   return nullptr;
 }

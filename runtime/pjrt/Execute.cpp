@@ -1,6 +1,7 @@
 // Runs of loaded executables: one launch for each device, and their results as arrays with tokens, at once. Arrays that
 // are donated give their memory to results.
 #include "pjrt/Functions.h"
+#include "pjrt/Layouts.h"
 #include "pjrt/Objects.h"
 #include "runtime/Collective.h"
 #include "runtime/EffectfulLaunch.h"
@@ -47,6 +48,11 @@ PJRT_Error *takeArguments(const Program &program, PJRT_Buffer *const *given, Par
     if (content->size() != program.parameters[i].bytes())
       return invalid(program, "argument " + std::to_string(i) + " has " + std::to_string(content->size()) +
                                   " bytes, expected " + std::to_string(program.parameters[i].bytes()));
+    if (array.type.order != program.parameters[i].order)
+      return invalid(program, "argument " + std::to_string(i) + " has the layout " + layoutOf(array.type) +
+                                  ", expected " + layoutOf(program.parameters[i]) +
+                                  "\nWhat to do: give the array by jax.device_put(x, format), with the format of "
+                                  "compiled.input_formats");
     part.args.push_back(std::move(content));
   }
   return nullptr;

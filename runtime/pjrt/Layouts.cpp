@@ -1,4 +1,5 @@
-// Layouts: every array is row-major. A layout is written as XLA writes it, "{1,0}": the dimensions from the minor one.
+// Layouts: arrays are dense, in the order of dimensions of their types; it is row-major unless a program or a caller
+// asks for another.
 #include "pjrt/Layouts.h"
 
 #include "pjrt/Objects.h"
@@ -6,19 +7,18 @@
 using namespace pcrt;
 using namespace pcrt::pjrt;
 
+std::string pcrt::pjrt::layoutOf(const ArrayType &type) {
+  std::string text = "{";
+  for (size_t i = type.dims.size(); i-- > 0;)
+    text += std::to_string(type.order.empty() ? static_cast<int64_t>(i) : type.order[i]) + (i ? "," : "");
+  return text + "}";
+}
+
 namespace {
 
 struct Layout {
   std::string text;
 };
-
-Layout *rowMajor(size_t rank) {
-  auto *layout = new Layout{"{"};
-  for (size_t i = rank; i-- > 0;)
-    layout->text += std::to_string(i) + (i ? "," : "");
-  layout->text += "}";
-  return layout;
-}
 
 struct DestroyArgs {
   size_t struct_size;
@@ -72,12 +72,14 @@ PJRT_Error *serialize(SerializeArgs *args) {
 }
 
 PJRT_Error *defaultLayout(DefaultArgs *args) {
-  args->layout = rowMajor(args->rank);
+  ArrayType type;
+  type.dims.resize(args->rank);
+  args->layout = new Layout{layoutOf(type)};
   return nullptr;
 }
 
 PJRT_Error *layoutOfBuffer(BufferArgs *args) {
-  args->layout = rowMajor(args->buffer->type.dims.size());
+  args->layout = new Layout{layoutOf(args->buffer->type)};
   return nullptr;
 }
 
@@ -86,7 +88,7 @@ PJRT_Error *layoutsOf(const std::vector<ArrayType> &types, ExecutableArgs *args)
   static thread_local std::vector<Layout *> list;
   list.clear();
   for (const ArrayType &type : types)
-    list.push_back(rowMajor(type.dims.size()));
+    list.push_back(new Layout{layoutOf(type)});
   args->count = list.size();
   args->layouts = list.data();
   return nullptr;

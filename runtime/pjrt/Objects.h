@@ -85,7 +85,8 @@ struct PJRT_Client {
 /// An array on a device. Other threads may delete it while it is read: they take the runtime's buffer first.
 struct PJRT_Buffer {
   PJRT_Buffer(PJRT_Device *device, PJRT_Memory *memory, pcrt::pjrt::ArrayType type, pcrt::RefPtr<pcrt::Buffer> buffer)
-      : device(device), memory(memory), type(std::move(type)), bytes(buffer->size()), content(std::move(buffer)) {}
+      : device(device), memory(memory), type(std::move(type)), bytes(buffer->size()),
+        minorToMajor(this->type.order.rbegin(), this->type.order.rend()), content(std::move(buffer)) {}
 
   /// The runtime's buffer; null after it was deleted.
   pcrt::RefPtr<pcrt::Buffer> take() const {
@@ -112,6 +113,8 @@ struct PJRT_Buffer {
   PJRT_Memory *const memory;
   const pcrt::pjrt::ArrayType type;
   const size_t bytes;
+  /// The order of the type as the API has it; empty for row-major.
+  const std::vector<int64_t> minorToMajor;
 
 private:
   mutable std::mutex lock;

@@ -19,7 +19,13 @@ namespace pcrt::pjrt {
 struct ArrayType {
   DType dtype = DType::Float32;
   std::vector<int64_t> dims;
+  /// The dimensions in the order of memory, the slowest first; empty for row-major, and never its equal.
+  std::vector<int64_t> order;
   uint64_t bytes() const;
+  /// The bytes from element to element.
+  std::vector<int64_t> strides() const;
+  /// Sets the order.
+  void setOrder(std::vector<int64_t> given);
 };
 
 /// A compiled program. All is for one participant: each device that it runs on has arrays of these types.

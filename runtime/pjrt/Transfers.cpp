@@ -3,7 +3,9 @@
 #include "pjrt/Objects.h"
 #include "runtime/BufferPool.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 using namespace pcrt;
 using namespace pcrt::pjrt;
@@ -44,42 +46,53 @@ private:
   const int64_t *from = nullptr, *to = nullptr;
 };
 
-std::vector<int64_t> rowMajor(const std::vector<int64_t> &dims, size_t element) {
-  std::vector<int64_t> strides(dims.size());
-  auto step = static_cast<int64_t>(element);
-  for (size_t i = dims.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= dims[i];
-  }
-  return strides;
-}
-
-/// The strides of a layout of the API. False for tiles, and for what is no permutation.
-bool stridesOf(const PJRT_Buffer_MemoryLayout *layout, const ArrayType &type, std::vector<int64_t> &strides) {
-  strides = rowMajor(type.dims, byteSize(type.dtype));
+/// Gives a type the order of a layout of the API. False for tiles, for what is no permutation, and for strides that are
+/// not those of a dense array.
+bool takeOrder(const PJRT_Buffer_MemoryLayout *layout, ArrayType &type) {
+  type.order.clear();
   if (!layout)
     return true;
   size_t rank = type.dims.size();
+  std::vector<int64_t> order(rank);
   if (layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
     if (layout->strides.num_byte_strides != rank)
       return false;
-    strides.assign(layout->strides.byte_strides, layout->strides.byte_strides + rank);
-    return true;
+    const int64_t *strides = layout->strides.byte_strides;
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t one, int64_t other) {
+      return strides[one] != strides[other] ? strides[one] > strides[other] : type.dims[one] > type.dims[other];
+    });
+    type.setOrder(std::move(order));
+    return type.strides() == std::vector<int64_t>(strides, strides + rank);
   }
   if (layout->tiled.minor_to_major_size != rank || layout->tiled.num_tiles != 0)
     return false;
-  auto step = static_cast<int64_t>(byteSize(type.dtype));
   std::vector<bool> seen(rank);
   for (size_t i = 0; i < rank; ++i) {
     int64_t dimension = layout->tiled.minor_to_major[i];
     if (dimension < 0 || static_cast<size_t>(dimension) >= rank || seen[dimension])
       return false;
     seen[dimension] = true;
-    strides[dimension] = step;
-    step *= type.dims[dimension];
+    order[rank - 1 - i] = dimension;
   }
+  type.setOrder(std::move(order));
   return true;
 }
+
+/// The strides of a layout of the API, which need not be dense. False for tiles, and for what is no permutation.
+bool stridesOf(const PJRT_Buffer_MemoryLayout *layout, ArrayType type, std::vector<int64_t> &strides) {
+  if (layout && layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
+    strides.assign(layout->strides.byte_strides, layout->strides.byte_strides + layout->strides.num_byte_strides);
+    return strides.size() == type.dims.size();
+  }
+  bool isTaken = takeOrder(layout, type);
+  strides = type.strides();
+  return isTaken;
+}
+
+const char *const tiled =
+    "a layout with tiles is given; arrays are dense, in any order of their dimensions.\nWhat to do: "
+    "give Layout(major_to_minor=...) without tiling";
 
 PJRT_Error *checkType(PJRT_Buffer_Type given, const int64_t *dims, size_t rank, ArrayType &type) {
   if (!dtypeOf(given, type.dtype))
@@ -118,7 +131,7 @@ RefPtr<Buffer> borrow(Device &device, void *data, size_t bytes, RefPtr<Token> &e
 
 Status write(Device &device, Buffer &target, const void *data, const ArrayType &type,
              const std::vector<int64_t> &strides) {
-  std::vector<int64_t> dense = rowMajor(type.dims, byteSize(type.dtype));
+  std::vector<int64_t> dense = type.strides();
   bool isDense = strides == dense;
   if (target.isHostReadable()) {
     if (isDense)
@@ -154,7 +167,7 @@ Status read(Buffer &source, const ArrayType &type, const std::vector<int64_t> &s
       return status;
     data = staged.get();
   }
-  std::vector<int64_t> dense = rowMajor(type.dims, byteSize(type.dtype));
+  std::vector<int64_t> dense = type.strides();
   Strided(type.dims, byteSize(type.dtype)).copy(data, dense.data(), static_cast<char *>(target), strides.data());
   return Status::ok();
 }
@@ -209,14 +222,12 @@ PJRT_Error *pcrt::pjrt::Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBu
   ArrayType type;
   if (PJRT_Error *error = checkType(args->type, args->dims, args->num_dims, type))
     return error;
-  std::vector<int64_t> unused;
-  if (args->device_layout &&
-      (!stridesOf(args->device_layout, type, unused) || unused != rowMajor(type.dims, byteSize(type.dtype))))
-    return failure(PJRT_Error_Code_UNIMPLEMENTED, "arrays on devices are row-major; another layout was asked for");
+  if (!takeOrder(args->device_layout, type))
+    return failure(PJRT_Error_Code_UNIMPLEMENTED, tiled);
   PJRT_Device *device = args->device;
   PJRT_Memory *memory = args->memory;
   placeOf(*args->client, device, memory);
-  std::vector<int64_t> dense = rowMajor(type.dims, byteSize(type.dtype)), strides = dense;
+  std::vector<int64_t> dense = type.strides(), strides = ArrayType{type.dtype, type.dims, {}}.strides();
   if (args->num_byte_strides != 0) {
     if (args->num_byte_strides != type.dims.size())
       return failure(PJRT_Error_Code_INVALID_ARGUMENT, "as many byte strides as dimensions are expected");
@@ -292,9 +303,9 @@ PJRT_Error *pcrt::pjrt::Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOf
   ArrayType type;
   if (PJRT_Error *error = checkType(args->element_type, args->dims, args->num_dims, type))
     return error;
-  std::vector<int64_t> strides;
-  if (!stridesOf(args->layout, type, strides) || strides != rowMajor(type.dims, byteSize(type.dtype)))
-    return failure(PJRT_Error_Code_UNIMPLEMENTED, "arrays on devices are row-major; another layout was given");
+  if (!takeOrder(args->layout, type))
+    return failure(PJRT_Error_Code_UNIMPLEMENTED,
+                   "a view of memory that is not dense, or has tiles, is given; dense arrays are taken");
   PJRT_Device *device = args->device;
   PJRT_Memory *memory = PJRT_HAS(args, memory) ? args->memory : nullptr;
   placeOf(*args->client, device, memory);
@@ -326,8 +337,8 @@ PJRT_Error *pcrt::pjrt::Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args *args)
                                                          std::to_string(from.bytes));
   std::vector<int64_t> strides;
   if (!stridesOf(args->host_layout, from.type, strides))
-    return failure(PJRT_Error_Code_UNIMPLEMENTED, "PJRT_Buffer_ToHostBuffer: a layout with tiles");
-  if (strides == rowMajor(from.type.dims, byteSize(from.type.dtype)))
+    return failure(PJRT_Error_Code_UNIMPLEMENTED, std::string("PJRT_Buffer_ToHostBuffer: ") + tiled);
+  if (strides == from.type.strides())
     strides.clear();
   return startRead(from, std::move(source), std::move(strides), args->dst, 0, from.bytes, args->event);
 }

@@ -1,6 +1,8 @@
 // Element types of the API, and named values.
 #include "pjrt/Objects.h"
 
+#include <algorithm>
+
 using namespace pcrt;
 using namespace pcrt::pjrt;
 
@@ -62,6 +64,21 @@ uint64_t ArrayType::bytes() const {
   for (int64_t dim : dims)
     count *= static_cast<uint64_t>(dim);
   return count;
+}
+
+std::vector<int64_t> ArrayType::strides() const {
+  std::vector<int64_t> made(dims.size());
+  auto step = static_cast<int64_t>(byteSize(dtype));
+  for (size_t i = dims.size(); i-- > 0;) {
+    size_t dimension = order.empty() ? i : static_cast<size_t>(order[i]);
+    made[dimension] = step;
+    step *= dims[dimension];
+  }
+  return made;
+}
+
+void ArrayType::setOrder(std::vector<int64_t> given) {
+  order = std::is_sorted(given.begin(), given.end()) ? std::vector<int64_t>() : std::move(given);
 }
 
 PJRT_NamedValue &Attributes::named(std::string name) {

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax, shard_map
-from jax.experimental.layout import Layout, with_layout_constraint
+from jax.experimental.layout import Format, Layout, with_layout_constraint
 from jax.sharding import AxisType, NamedSharding, reshard
 from jax.sharding import PartitionSpec as P
 
@@ -37,6 +37,25 @@ def numbers(*shape, seed=0):
 
 def on(mesh, x, *spec):
     return jax.device_put(x, NamedSharding(mesh, P(*spec)))
+
+
+@program
+def orders_of_dimensions(devices):
+    """Beside arrays of XLA in one order: its CPU refuses other layouts of some results."""
+    mesh = mesh_of(devices)
+    is_ours = devices[0].platform == "pycompiler"
+    place, turn = NamedSharding(mesh, P("x", "y")), NamedSharding(mesh, P("y", "x"))
+    columns = Format(Layout((1, 0)), place) if is_ours else place
+    auto = Format(Layout.AUTO, turn) if is_ours else turn
+    given = jax.device_put(numbers(8, 16), columns)
+    f = jax.jit(lambda x: (x @ x.T, jnp.sin(x), x.T), out_shardings=(place, columns, auto))
+    product, sine, turned = f(given)
+    if is_ours:
+        arrays = [given, sine, *[part.data for part in sine.addressable_shards]]
+        assert all(one.format.layout.major_to_minor == (1, 0) for one in arrays)
+        # The memory is that of the argument.
+        assert turned.format.layout.major_to_minor == product.format.layout.major_to_minor == (0, 1)
+    return given, product, sine, turned, jax.jit(lambda x: x[:4] * 2, out_shardings=place)(given)
 
 
 @program

@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -67,8 +68,9 @@ std::function<Result<std::string>()> later(nb::object function) {
 std::vector<pjrt::ArrayType> typesOf(nb::handle list) {
   std::vector<pjrt::ArrayType> types;
   for (nb::handle entry : list) {
-    auto [code, dims] = nb::cast<std::pair<int, std::vector<int64_t>>>(entry);
-    types.push_back({static_cast<DType>(code), std::move(dims)});
+    auto [code, dims, order] = nb::cast<std::tuple<int, std::vector<int64_t>, std::vector<int64_t>>>(entry);
+    types.push_back({static_cast<DType>(code), std::move(dims), {}});
+    types.back().setOrder(std::move(order));
   }
   return types;
 }
