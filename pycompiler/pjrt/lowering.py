@@ -39,15 +39,23 @@ def register() -> None:
     rules[_PLATFORM] = collections.ChainMap(rules.get(_PLATFORM, {}), rules[_INHERITED])
     mlir.register_lowering(conditionals.platform_index_p, _platform_index, platform=_PLATFORM)
     mlir.register_lowering(conditionals.cond_p, _cond, platform=_PLATFORM)
-    mlir.register_lowering(
-        lax.rng_bit_generator_p, mlir.lower_fun(random_block, multiple_results=True), platform=_PLATFORM
-    )
+    mlir.register_lowering(lax.rng_bit_generator_p, _random_bits, platform=_PLATFORM)
     mlir.register_lowering(lax.rng_uniform_p, mlir.lower_fun(uniform_draw, multiple_results=False), platform=_PLATFORM)
     # In a program for several platforms, the rule of each is called with the names of all.
     mlir.register_lowering(_export.call_exported_p, _call_exported)
     mlir.register_lowering(jax_buffers.buffer_callback_p, _buffer_callback, platform=_PLATFORM)
     _emit_with(jax_callback)
     keep_functions()
+
+
+_block: Callable[..., Any] = mlir.lower_fun(random_block, multiple_results=True)
+
+
+def _random_bits(context: Any, key: Any, **params: Any) -> Any:
+    """Bits in JAX's own operations. For symbolic sizes JAX's rule holds, and later `expansion`."""
+    if all(core.is_constant_shape(aval.shape) for aval in context.avals_out):
+        return _block(context, key, **params)
+    return lax._rng_bit_generator_lowering(context, key, **params)
 
 
 Platforms = Sequence[Sequence[str] | None]

@@ -18,6 +18,7 @@ from pycompiler.cache import Aliases
 from pycompiler.compile import modules
 from pycompiler.pjrt import inspection
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
+from pycompiler.pjrt.expansion import GENERATOR, expand_generators
 from pycompiler.pjrt.foreign import ForeignFunction, foreign_function, is_foreign
 from pycompiler.pjrt.functions import entry_of, walk
 from pycompiler.pjrt.layouts import CONSTRAINT, layout_attributes, take_constraints, take_layouts
@@ -42,6 +43,8 @@ def _read(code: bytes) -> Any:
         module = stablehlo.deserialize_portable_artifact(context, code)
     else:
         module = ir.Module.parse(code, context)
+    if GENERATOR.encode() in code:
+        expand_generators(module)
     if CONSTRAINT.encode() in code:
         take_constraints(module)
     return module

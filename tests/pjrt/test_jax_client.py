@@ -157,6 +157,22 @@ def test_exported_programs_of_several_sizes(platforms):
         np.testing.assert_allclose(jax.jit(lambda x: exported.call(x) + 1)(x), wanted + 1, rtol=1e-5)
 
 
+@pytest.mark.parametrize("platform", ["cpu", "pycompiler"])
+@pytest.mark.parametrize("algorithm", ["RNG_DEFAULT", "RNG_THREE_FRY", "RNG_PHILOX"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint32"])
+def test_bits_of_exported_programs(platform, algorithm, dtype):
+    def draw(key, x):
+        return jax.lax.rng_bit_generator(key, (x.shape[0], 3), dtype, getattr(jax.lax.RandomAlgorithm, algorithm))
+
+    (size,) = jax.export.symbolic_shape("n")
+    key, x = np.arange(4, dtype=np.uint32), np.zeros(5, np.float32)
+    with jax.default_device(jax.devices("cpu")[0]):
+        wanted = jax.tree.map(np.asarray, jax.jit(draw)(key, x))
+    for given in (x, jax.ShapeDtypeStruct((size,), np.float32)):
+        exported = jax.export.export(jax.jit(draw), platforms=[platform])(key, given)
+        jax.tree.map(np.testing.assert_array_equal, exported.call(key, x), wanted)
+
+
 def test_an_exported_program_in_one_for_several_platforms():
     x = np.arange(4, dtype=np.float32)
 
