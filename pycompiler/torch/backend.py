@@ -20,10 +20,7 @@ from pycompiler.torch.parts import compile_graph
 __all__ = ["backend"]
 
 # Operations that are core ones, or have no entry of their own, and have a rule.
-_MORE = (
-    torch.ops.aten.grid_sampler_2d.default,
-    torch.ops.aten.rrelu_with_noise_backward.default,
-)
+_MORE = (torch.ops.aten.rrelu_with_noise_backward.default,)
 
 
 def _compile(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Boxed:

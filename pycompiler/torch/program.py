@@ -17,7 +17,7 @@ from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.core.config.config import enable_x64
 from pycompiler.core.dims.dims import Dimension
 from pycompiler.core.dims.sizes import symbols_of
-from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
@@ -64,7 +64,7 @@ class Program:
             self.carriers = self._carriers()
             self.avals += tuple(self.carriers)
             key = [ShapedArray((2,), np.dtype(np.uint32))] if self.draws else []
-            self._closed = make_graph(self._run, [*key, *self.avals], DebugInfo("torch", self._run))
+            self._closed = record(self._run, [*key, *self.avals], DebugInfo("torch", self._run))
 
     def compile(self) -> Compilation:
         """The compiled program; no result of it shares memory with an argument."""

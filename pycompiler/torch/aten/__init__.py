@@ -7,19 +7,23 @@ from typing import Any
 from pycompiler.torch.aten import (
     activations,
     attention,
+    bags,
     contraction,
     control,
     creation,
     decompositions,
     elementwise,
     fourier,
+    grids,
     indexing,
     movement,
     normalization,
     pooling,
     random,
     reductions,
+    resizing,
     sorting,
+    transformers,
 )
 from pycompiler.torch.table import Entry
 
@@ -28,19 +32,23 @@ __all__ = ["FAMILIES", "entry_of"]
 FAMILIES = {
     "activations": activations.ops,
     "attention": attention.ops,
+    "bags": bags.ops,
     "contraction": contraction.ops,
     "control": control.ops,
     "creation": creation.ops,
     "decompositions": decompositions.ops,
     "elementwise": elementwise.ops,
     "fourier": fourier.ops,
+    "grids": grids.ops,
     "indexing": indexing.ops,
     "movement": movement.ops,
     "normalization": normalization.ops,
     "pooling": pooling.ops,
     "random": random.ops,
     "reductions": reductions.ops,
+    "resizing": resizing.ops,
     "sorting": sorting.ops,
+    "transformers": transformers.ops,
 }
 
 

@@ -42,6 +42,32 @@ def _scores(query: Any, key: Any, mask: Any, start: Any, end: Any, is_causal: bo
     return made
 
 
+def attend(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float) -> tuple[Any, Any]:
+    """The weighted values of [batch, heads, length, width], and the logarithm of the sum of the exponentials of each
+    query's scores. A mask says which scores count, or is added to them."""
+    # The largest score so far, the sum of exponentials and the sum of values, both relative to it.
+    largest = total = made = None
+    for start, end in _blocks(key.shape[2]):
+        scores = _scores(query, key, mask, start, end, is_causal, scale)
+        top = pnp.max(scores, axis=-1, keepdims=True)
+        top = top if largest is None else pnp.maximum(largest, top)
+        # A row whose scores are all hidden has weights of 0.
+        base = pnp.where(top == -math.inf, 0, top)
+        weights = lax.exp(scores - base)
+        part = pnp.matmul(weights, lax.slice_in_dim(value, start, end, 1, 2))
+        count = pnp.sum(weights, axis=-1, keepdims=True)
+        if largest is not None:
+            shrink = lax.exp(largest - base)
+            count, part = total * shrink + count, made * shrink + part
+        largest, total, made = top, count, part
+    assert largest is not None
+    assert total is not None
+    hidden = total == 0
+    result = pnp.where(hidden, 0, made / pnp.where(hidden, 1, total))
+    spread = pnp.where(hidden, -math.inf, lax.log(pnp.where(hidden, 1, total)) + pnp.where(hidden, 0, largest))
+    return result, spread[..., 0]
+
+
 @ops("_scaled_dot_product_flash_attention_for_cpu")
 def _attention(
     out: Out,
@@ -59,27 +85,8 @@ def _attention(
     dtype = query.dtype
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     query, key, value = (cast(x, opmath(dtype)) for x in (query, key, value))
-    # The largest score so far, the sum of exponentials and the sum of values, both relative to it.
-    largest = total = made = None
-    for start, end in _blocks(key.shape[2]):
-        scores = _scores(query, key, attn_mask, start, end, is_causal, scale)
-        top = pnp.max(scores, axis=-1, keepdims=True)
-        top = top if largest is None else pnp.maximum(largest, top)
-        # A row whose scores are all hidden has weights of 0.
-        base = pnp.where(top == -math.inf, 0, top)
-        weights = lax.exp(scores - base)
-        part = pnp.matmul(weights, lax.slice_in_dim(value, start, end, 1, 2))
-        count = pnp.sum(weights, axis=-1, keepdims=True)
-        if largest is not None:
-            shrink = lax.exp(largest - base)
-            count, part = total * shrink + count, made * shrink + part
-        largest, total, made = top, count, part
-    assert largest is not None
-    assert total is not None
-    hidden = total == 0
-    result = pnp.where(hidden, 0, made / pnp.where(hidden, 1, total))
-    spread = pnp.where(hidden, -math.inf, lax.log(pnp.where(hidden, 1, total)) + pnp.where(hidden, 0, largest))
-    return cast(result, dtype), spread[..., 0]
+    result, spread = attend(query, key, value, attn_mask, is_causal, scale)
+    return cast(result, dtype), spread
 
 
 @ops("_scaled_dot_product_flash_attention_for_cpu_backward")

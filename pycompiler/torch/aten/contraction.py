@@ -168,20 +168,32 @@ def _cdist_backward(out: Out, given: Any, x: Any, y: Any, p: float, made: Any) -
     if 0 in given.shape:
         # No distances; torch's result has the shape of x without the axes that y adds.
         return pnp.zeros(out.shape, out.dtype)
-    apart, given, made = x[..., :, None, :] - y[..., None, :, :], given[..., None], made[..., None]
     if p == 0:
         return pnp.zeros(out.shape, out.dtype)
-    if p == 1:
-        slope = given * lax.sign(apart)
-    elif p == 2:
-        slope = pnp.where(made == 0, 0, given * apart / pnp.where(made == 0, 1, made))
-    elif p == math.inf:
-        slope = given * lax.sign(apart) * cast(abs(apart) == made, apart.dtype)
-    else:
-        size = abs(apart)
-        ratio = size / pnp.where(made == 0, 1, made)
-        slope = pnp.where((made == 0) | (size == 0), 0, given * lax.sign(apart) * ratio ** (p - 1))
+    slope = _slope_of_norm(given[..., None], x[..., :, None, :] - y[..., None, :, :], p, made[..., None])
     return cast(pnp.broadcast_to(slope.sum(axis=-2), out.shape), out.dtype)
+
+
+@ops("_pdist_backward")
+def _pdist_backward(out: Out, given: Any, x: Any, p: float, made: Any) -> Any:
+    if p == 0:
+        return pnp.zeros(out.shape, out.dtype)
+    first, second = np.triu_indices(x.shape[0], 1)
+    slope = _slope_of_norm(given[:, None], x[first] - x[second], p, made[:, None])
+    return pnp.zeros(out.shape, out.dtype).at[first].add(slope).at[second].add(-slope)
+
+
+def _slope_of_norm(given: Any, apart: Any, p: float, made: Any) -> Any:
+    """The gradient of a norm that is `made` by each difference: 0 where all differences are 0."""
+    if p == 1:
+        return given * lax.sign(apart)
+    if p == 2:
+        return pnp.where(made == 0, 0, given * apart / pnp.where(made == 0, 1, made))
+    if p == math.inf:
+        return given * lax.sign(apart) * cast(abs(apart) == made, apart.dtype)
+    size = abs(apart)
+    ratio = size / pnp.where(made == 0, 1, made)
+    return pnp.where((made == 0) | (size == 0), 0, given * lax.sign(apart) * ratio ** (p - 1))
 
 
 @ops("dist")

@@ -230,6 +230,13 @@ def _embedding_backward(
     return cast(pnp.zeros((count, width), rows.dtype).at[places].add(rows), out.dtype)
 
 
+@ops("nonzero_static")
+def _nonzero_static(out: Out, x: Any, *, size: Any, fill_value: int = -1) -> Any:
+    if x.ndim == 0:
+        return pnp.zeros(out.shape, np.int64)
+    return cast(pnp.stack(pnp.nonzero(x, size=size, fill_value=fill_value), axis=-1), out.dtype)
+
+
 @ops("masked_fill")
 def _masked_fill(out: Out, x: Any, mask: Any, value: Any) -> Any:
     return pnp.where(mask, cast(value, x.dtype), x)

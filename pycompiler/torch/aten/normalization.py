@@ -25,14 +25,17 @@ def _by(x: Any, factor: Any, bias: Any) -> Any:
     return x if bias is None else x + cast(bias, x.dtype)
 
 
+def layer_norm(x: Any, count: int, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """x normalized over the last `count` axes, the mean and the inverse of the deviation."""
+    mean, variance = _moments(x, tuple(range(x.ndim - count, x.ndim)))
+    scale = lax.rsqrt(variance + eps)
+    return _by((x - mean) * scale, weight, bias), mean, scale
+
+
 @ops("native_layer_norm")
 def _layer_norm(out: Out, x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
-    dtype, axes = x.dtype, tuple(range(x.ndim - len(shape), x.ndim))
-    x = cast(x, opmath(dtype))
-    mean, variance = _moments(x, axes)
-    scale = lax.rsqrt(variance + eps)
-    made = _by((x - mean) * scale, weight, bias)
-    return tuple([cast(one, other) for one, other in zip((made, mean, scale), _dtypes(out), strict=True)])
+    made = layer_norm(cast(x, opmath(x.dtype)), len(shape), weight, bias, eps)
+    return tuple([cast(one, other) for one, other in zip(made, _dtypes(out), strict=True)])
 
 
 def _dtypes(out: Out) -> list[Any]:

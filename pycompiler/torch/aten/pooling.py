@@ -1,4 +1,4 @@
-"""Pooling, interpolation, and windows as columns."""
+"""Pooling, and windows as columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.torch.aten.contraction import several
-from pycompiler.torch.dtypes import opmath
+from pycompiler.torch.aten.resizing import along
 from pycompiler.torch.table import Family, Out, cast
 from pycompiler.transforms import vjp
 
@@ -208,12 +208,6 @@ def _parts(size: int, count: int) -> np.ndarray[Any, Any]:
     return made
 
 
-def along(x: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
-    """The product of a matrix with each line of an axis."""
-    made = pnp.tensordot(x, pnp.asarray(matrix.astype(x.dtype)), axes=([axis], [1]))
-    return pnp.moveaxis(made, -1, axis)
-
-
 def _adaptive(x: Any, sizes: Any) -> Any:
     for number, size in enumerate(reversed(sizes)):
         axis = x.ndim - 1 - number
@@ -280,108 +274,6 @@ def _adaptive_max_pool_backward(count: int) -> Any:
 
 ops.add("adaptive_max_pool2d_backward", _adaptive_max_pool_backward(2))
 ops.add("adaptive_max_pool3d_backward", _adaptive_max_pool_backward(3))
-
-
-# Interpolation
-
-
-def _source(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
-    """The places in the source, as real numbers, of the centres of the result."""
-    places = np.arange(made, dtype=np.float64)
-    if align:
-        return places * ((size - 1) / (made - 1) if made > 1 else 0)
-    step = 1 / scale if scale is not None and scale > 0 else size / made
-    return (places + 0.5) * step - 0.5
-
-
-def _linear(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
-    places = np.maximum(_source(size, made, align, scale), 0)
-    low = np.minimum(np.floor(places).astype(int), size - 1)
-    high = np.minimum(low + 1, size - 1)
-    matrix = np.zeros((made, size))
-    np.add.at(matrix, (np.arange(made), low), 1 - (places - low))
-    np.add.at(matrix, (np.arange(made), high), places - low)
-    return matrix
-
-
-def _interpolated(x: Any, sizes: Any, align: bool, scales: Any) -> Any:
-    for number, (size, scale) in enumerate(zip(reversed(sizes), reversed(scales), strict=True)):
-        axis = x.ndim - 1 - number
-        x = along(x, axis, _linear(x.shape[axis], size, align, scale))
-    return x
-
-
-def _upsample_linear(count: int) -> Any:
-    def upsample(out: Out, x: Any, sizes: Any, align_corners: bool, *scales: Any) -> Any:
-        if str(out.node.target).endswith(".vec"):
-            scales = tuple(scales[0]) if scales and scales[0] else (None,) * count
-        scales = (*scales, *(None,) * (count - len(scales)))
-        return cast(_interpolated(cast(x, out.compute), out.shape[-count:], align_corners, scales), out.dtype)
-
-    return upsample
-
-
-for _name, _count in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsample_trilinear3d", 3)):
-    ops.add(_name, _upsample_linear(_count))
-
-
-def _upsample_linear_backward(count: int) -> Any:
-    def upsample(out: Out, given: Any, sizes: Any, input_sizes: Any, align_corners: bool, *scales: Any) -> Any:
-        scales = (*scales, *(None,) * (count - len(scales)))
-        x = cast(given, out.compute)
-        for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
-            axis = x.ndim - 1 - number
-            x = along(x, axis, _linear(size, x.shape[axis], align_corners, scale).T)
-        return cast(x, out.dtype)
-
-    return upsample
-
-
-for _name, _count in (
-    ("upsample_linear1d_backward", 1),
-    ("upsample_bilinear2d_backward", 2),
-    ("upsample_trilinear3d_backward", 3),
-):
-    ops.add(_name, _upsample_linear_backward(_count))
-
-
-def _nearest(size: int, made: int, scale: float | None, exact: bool) -> np.ndarray[Any, Any]:
-    step = np.float32(1 / scale) if scale is not None and scale > 0 else np.float32(size) / np.float32(made)
-    places = np.arange(made, dtype=np.float32) + np.float32(0.5 if exact else 0)
-    return np.minimum(np.floor(places * step).astype(np.int64), size - 1)
-
-
-def _upsample_nearest(count: int, exact: bool) -> Any:
-    def upsample(out: Out, x: Any, sizes: Any, *scales: Any) -> Any:
-        if str(out.node.target).endswith(".vec"):
-            scales = tuple(scales[0]) if scales and scales[0] else (None,) * count
-        scales = (*scales, *(None,) * (count - len(scales)))
-        for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
-            axis = x.ndim - 1 - number
-            x = pnp.take(x, _nearest(x.shape[axis], size, scale, exact), axis=axis)
-        return x
-
-    return upsample
-
-
-def _upsample_nearest_backward(count: int, exact: bool) -> Any:
-    def upsample(out: Out, given: Any, sizes: Any, input_sizes: Any, *scales: Any) -> Any:
-        scales = (*scales, *(None,) * (count - len(scales)))
-        x = cast(given, opmath(given.dtype))
-        for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
-            axis = x.ndim - 1 - number
-            places = _nearest(size, x.shape[axis], scale, exact)
-            zeros = pnp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
-            x = zeros.at[(slice(None),) * axis + (places,)].add(x)
-        return cast(x, out.dtype)
-
-    return upsample
-
-
-for _count in (1, 2, 3):
-    for _prefix, _exact in (("upsample_nearest", False), ("_upsample_nearest_exact", True)):
-        ops.add(f"{_prefix}{_count}d", _upsample_nearest(_count, _exact))
-        ops.add(f"{_prefix}{_count}d_backward", _upsample_nearest_backward(_count, _exact))
 
 
 @ops("im2col")
