@@ -64,11 +64,11 @@ modules: configure ## the extension modules alone, in place: all that Python nee
 demo: modules ## the main job: train a network on handwritten digits
 	$(PY) examples/train_digits.py
 
-test: build lint ## all tests, tables sampled: lint, ctest, lit, pytest (20 to 26 minutes on two cores); SAMPLE=0 to 3
+test: build lint ## all tests, tables sampled: lint, ctest, lit, pytest (15 to 20 minutes on two cores); SAMPLE=0 to 5
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
 	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full"
-	$(TEST_ENV) $(PY) tools/soak.py --seconds 60
+	$(TEST_ENV) $(PY) tools/soak.py --seconds 30
 
 test-fast: build ## lit, C++ and the quick Python tests (under 30 s after an incremental build)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
@@ -223,7 +223,7 @@ lint-rooms: configure ## which room may import or include what, names of test fi
 	$(PY) tools/check_folders.py
 
 lint-types: configure ## pyright
-	$(PY) -m pyright
+	$(PY) -m pyright --threads $(JOBS)
 
 fmt: configure ## format all sources
 	$(PY) -m ruff check --fix -q . || true

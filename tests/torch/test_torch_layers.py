@@ -1,5 +1,5 @@
-"""Layers with operations of their own beside eager torch, values and gradients: bags of embeddings, images at the
-places of grids, interpolation with smoothing, attention and encoder layers in evaluation. None is left to eager torch."""
+"""Layers with operations of their own beside eager torch, values and gradients: bags of embeddings, images at places of
+grids, interpolation with smoothing, attention and encoder layers in evaluation. None is left to eager torch."""
 
 import itertools
 import warnings

@@ -75,8 +75,8 @@ public:
     // A cost above the limit for runs in place.
     double cost = code == "later" ? 1e9 : 100;
     program.executable = RefPtr<Executable>::adopt(new Executable(fails ? fail : addOne, 0, program.name, cost));
-    program.parameters = {{DType::Float32, {count}}};
-    program.results = {{DType::Float32, {count}}};
+    program.parameters = {{DType::Float32, {count}, {}}};
+    program.results = {{DType::Float32, {count}, {}}};
     program.donations = {{code == "donating", code == "donating" ? 0 : -1}};
     program.devices = {0};
     program.options = std::string(options);
