@@ -48,10 +48,13 @@ def assert_agree(primitive, sample, got):
         assert [(part.shape, part.dtype) for part in got] == [(part.shape, part.dtype) for part in wanted]
         assert_svd(np.asarray(sample.args[0]), *got)
         return
+    # The length of a complex number is a root of a sum of products, which optimized kernels alone contract.
+    is_length = primitive.name == "abs" and sample.args[0].dtype.kind == "c"
     for one, want in zip(got, wanted, strict=True):
         # Kernels multiply matrices in another order than the machine's BLAS, which the reference calls.
         elsewhere = ON_GPU or primitive.name in BY_NORM
-        assert_near(primitive.name, turned(primitive.name, one, want), want, elsewhere=elsewhere)
+        name = "sqrt" if is_length else primitive.name
+        assert_near(name, turned(primitive.name, one, want), want, elsewhere=elsewhere)
 
 
 @pytest.mark.parametrize("name", NAMES)
