@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
 
 __all__ = ["difference", "gradients", "is_nearer"]
 
@@ -103,10 +104,18 @@ def _is_sorted(x: torch.Tensor, axis: int) -> bool:
     return any(torch.equal(x.nan_to_num(), x.sort(axis, down)[0].nan_to_num()) for down in (False, True))
 
 
+def _names_all_once(places: torch.Tensor, axis: int) -> bool:
+    if places.ndim == 0:
+        return torch.equal(places, torch.zeros_like(places))
+    each = torch.arange(places.shape[axis]).expand(places.movedim(axis, -1).shape)
+    return torch.equal(places.sort(axis)[0].movedim(axis, -1), each)
+
+
 def _elements(sample: Any, wanted: list[Any], made: list[Any]) -> list[list[Any]]:
     """Both results, with the elements that they name in the place of places, and gradients over equal elements."""
     pair = [wanted, made]
-    is_argsort = sample.op.name == "argsort"
+    # A stable order is determined: its places are compared.
+    is_argsort = sample.op.name == "argsort" and not pytree.tree_unflatten(sample.leaves, sample.tree)[2].get("stable")
     number = 0 if is_argsort else 1
     if not (is_argsort or sample.op.name in PLACES) or len(wanted) != len(made) or len(wanted) <= number:
         return pair
@@ -120,7 +129,7 @@ def _elements(sample: Any, wanted: list[Any], made: list[Any]) -> list[list[Any]
         except (RuntimeError, IndexError):
             continue
         # The axis of the sample is the one along which torch's own places name torch's elements.
-        if is_argsort and _is_sorted(named[0], axis):
+        if is_argsort and _is_sorted(named[0], axis) and all(_names_all_once(one, axis) for one in places):
             return [[elements] for elements in named]
         if not is_argsort and torch.equal(named[0].nan_to_num(), wanted[0].detach().nan_to_num()):
             slopes = [[_over_equal(x, axis, one) for one in results[2:]] for results in pair]
