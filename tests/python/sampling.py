@@ -1,9 +1,9 @@
-"""The sample of `make test`: a sixth of each long table of cases.
+"""The sample of `make test`: an eighth of each long table of cases.
 
 A test with more than `SHORT` parameter sets is a table. Of its cases, those outside of the sample get the mark `full`,
-so `-m "not full"` runs about a sixth of them, and `make test-full` runs all. A checksum of the case's name decides:
+so `-m "not full"` runs about an eighth of them, and `make test-full` runs all. A checksum of the case's name decides:
 no period of the parameters (as three dtypes) is left out, and processes agree. `make test SAMPLE=1` to
-`5` run the other parts. A table that marks some of its cases itself has its own sample.
+`7` run the other parts. A table that marks some of its cases itself has its own sample.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 import pytest
 
-PARTS = 6
+PARTS = 8
 SHORT = 8
 
 

@@ -148,7 +148,7 @@ def chain(length: int) -> str:
 
 def test_a_pass_manager_is_interrupted() -> None:
     with Context():
-        module, other = Module.parse(chain(200_000)), Module.parse(chain(3))
+        module, other = Module.parse(chain(50_000)), Module.parse(chain(3))
         passes = PassManager.parse("builtin.module(canonicalize,cse,array-to-linalg,canonicalize,cse)")
 
     def run_again_and_again() -> None:

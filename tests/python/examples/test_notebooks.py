@@ -11,13 +11,18 @@ ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 # Much longer than a notebook takes, because a testing machine has other work.
 SECONDS_OF_A_CELL = 240
+# It trains for half a minute: `make test-full` runs it.
+LONG = {"character_gpt"}
 
 
 def test_there_are_notebooks():
     assert len(NOTEBOOKS) >= 6
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.full] if path.stem in LONG else []) for path in NOTEBOOKS],
+)
 def test_runs(path, monkeypatch):
     python_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     monkeypatch.setenv("PYTHONPATH", python_path)

@@ -195,7 +195,9 @@ def test_convolutions_and_their_gradients(name, groups):
         np.testing.assert_allclose(one, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
 
 
-@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name == "plain" else [pytest.mark.full]) for name in CONVOLUTIONS]
+)
 def test_convolutions_of_16_bits_and_their_gradients_have_tensor_cores(name):
     x, kernel = data(2, 9, 10, 32, dtype=BF16), data(3, 3, 32, 32, dtype=BF16, seed=1)
     shape = {"plain": (7, 8), "strided and padded": (5, 5), "dilated": (9, 10)}[name]

@@ -21,7 +21,7 @@ def test_running_sums(shape, axis, reverse):
         np.testing.assert_allclose(a, np.flip(b, axis) if reverse else b, rtol=1e-6, atol=1e-5)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("reverse", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_running_sums_of_long_lines_in_several_rounds(reverse):
     """Longer than twice the greatest number of chunks of one round."""
     x = np.random.default_rng(0).integers(-9, 9, 2 * 4096 * 1024 + 77).astype(np.int8)

@@ -66,6 +66,7 @@ def test_a_case_is_not_timed_where_results_differ_and_the_others_are(tmp_path):
     assert found["is right"]["ratio"] > 0
 
 
+@pytest.mark.full
 def test_the_tables_of_compilation_and_of_temporaries(tmp_path):
     run(BENCHMARKS / "compile.py", "--runs", 1, "--json", tmp_path / "compile.json", "x+1")
     found = json.loads((tmp_path / "compile.json").read_text())
