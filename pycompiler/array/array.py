@@ -17,7 +17,6 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler._runtime import Array, ArrayFunction, Device, ShapedArray, array_from_numpy, set_operator, sharding_of
 from pycompiler.array import bytes as array_bytes
-from pycompiler.array.tables import html_of
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.ranges import fixed
 from pycompiler.core.mesh.layout import row_major
@@ -334,6 +333,8 @@ def _repr_html(self: Array) -> str:
     held = ", ".join(sorted(map(str, _devices(self))))
     if not _is_readable(self):
         return f"<pre>Array {self.aval} on {held}</pre>"
+    from pycompiler.array.tables import html_of  # notebooks call this, and its modules count in the time of an import
+
     values = _host(key_data(self) if dtypes.is_key(self.dtype) else self)
     return html_of(f"Array {self.aval} on {held}", values)
 

@@ -15,7 +15,6 @@ import stat
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from pycompiler.cache.entry import length
 
@@ -222,10 +221,12 @@ class Store:
         return len(found)
 
     def _sweep(self, before: float) -> None:
-        for path in Path(self.folder).glob(f".*{_TEMPORARY}"):
+        for entry in os.scandir(self.folder):
+            if not (entry.name.startswith(".") and entry.name.endswith(_TEMPORARY)):
+                continue
             with contextlib.suppress(OSError):
-                if path.lstat().st_mtime < before:
-                    path.unlink()
+                if entry.stat(follow_symlinks=False).st_mtime < before:
+                    os.unlink(entry.path)
 
     @contextlib.contextmanager
     def _locked(self) -> Generator[bool]:

@@ -7,9 +7,9 @@ compiled. The pass `array-map-to-gpu-libraries` decides by the sizes which opera
 from __future__ import annotations
 
 import functools
+import glob
 import importlib.util
 from collections.abc import Collection
-from pathlib import Path
 
 from pycompiler._runtime import load_gpu_library
 from pycompiler.compile.targets import Target
@@ -71,4 +71,4 @@ def _folders() -> list[str]:
     """The folders of the libraries in NVIDIA's packages from PyPI."""
     spec = importlib.util.find_spec("nvidia")
     places = spec.submodule_search_locations if spec else None
-    return [str(folder) for place in places or () for folder in sorted(Path(place).glob("*/lib"))]
+    return [folder for place in places or () for folder in sorted(glob.glob(f"{glob.escape(place)}/*/lib"))]

@@ -12,7 +12,6 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from pycompiler.compile.targets import Target
 from pycompiler.core.config.config import config
@@ -49,36 +48,42 @@ def is_asked_for() -> bool:
 
 def tell(name: str, graph: Graph, target: Target, text_at: Callable[[str], str], reproducer: Callable[[], str]) -> None:
     """Print and write the stages of a compilation, up to a failing one. The compilation itself raises the error."""
-    folder = _new_folder(Path(config.dump_dir), name) if config.dump_dir is not None else None
+    folder = _new_folder(config.dump_dir, name) if config.dump_dir is not None else None
     wanted = stages_of(target) if folder else _printed(target)
     stage = wanted[0]
     try:
         for number, stage in enumerate(wanted):
             text = f"{graph!r}\n" if stage == "graph" else text_at(stage)
             if folder:
-                (folder / f"{number:02}-{stage}{STAGES[stage]}").write_text(text)
+                _write(f"{folder}/{number:02}-{stage}{STAGES[stage]}", text)
                 if stage == "array":
-                    (folder / "reproducer.mlir").write_text(reproducer())
+                    _write(f"{folder}/reproducer.mlir", reproducer())
             if stage in _printed(target):
                 print(f"pycompiler: {stage} of {name}:\n{text.rstrip()}", file=sys.stderr)
     except MLIRError as error:
         if folder:
-            (folder / f"{len(list(folder.glob('[0-9]*'))):02}-{stage}-failed.txt").write_text(f"{error}\n")
+            count = sum(entry[0].isdecimal() for entry in os.listdir(folder))
+            _write(f"{folder}/{count:02}-{stage}-failed.txt", f"{error}\n")
 
 
 def _printed(target: Target) -> tuple[str, ...]:
     return tuple(stage for stage in stages_of(target) if config.debug >= _LEVELS.get(stage, _LATER))
 
 
-def _new_folder(parent: Path, name: str) -> Path:
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _new_folder(parent: str, name: str) -> str:
     """The next folder: `0003-loss`."""
-    parent.mkdir(parents=True, exist_ok=True)
+    os.makedirs(parent, exist_ok=True)
     shown = re.sub(r"[^\w.-]", "_", name)
     while True:
         numbers = [re.match(r"(\d{4,})-", entry) for entry in os.listdir(parent)]
         last = max([int(number[1]) for number in numbers if number], default=0)
-        folder = parent / f"{last + 1:04}-{shown}"
+        folder = os.path.join(parent, f"{last + 1:04}-{shown}")
         # Another process may take the number first.
         with contextlib.suppress(FileExistsError):
-            folder.mkdir()
+            os.mkdir(folder)
             return folder

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import statistics
 import sys
 import threading
 import time
@@ -228,11 +227,11 @@ class _Trial:
             for plan, run in close:
                 samples[_shown(plan)].append(run())
             if number == 1:
-                medians = {shown: statistics.median(times) for shown, times in samples.items()}
+                medians = {shown: float(np.median(times)) for shown, times in samples.items()}
                 limit = _CLOSE * min(medians.values())
                 close = [(plan, run) for plan, run in close if not plan or medians[_shown(plan)] < limit]
         for shown, times in samples.items():
-            self.seconds[shown] = statistics.median(times)
+            self.seconds[shown] = float(np.median(times))
 
     def _failed(self, plan: Plan, error: Exception) -> None:
         self.seconds[_shown(plan)] = float("inf")

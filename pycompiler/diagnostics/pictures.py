@@ -7,10 +7,8 @@ the box of their operation. A pointer over a box shows its parameters and the us
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Sequence
-from html import escape
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
@@ -44,11 +42,13 @@ class Picture:
         self.svg = svg
         self.operations = operations
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture into a file that browsers show. Raises ValueError for the extension of another format."""
-        if Path(path).suffix.lower() not in ("", ".svg"):
-            raise ValueError(f"save: the picture is SVG, got {str(path)!r}; name it '{Path(path).stem}.svg'")
-        Path(path).write_text(self.svg)
+        stem, suffix = os.path.splitext(os.path.basename(path))
+        if suffix.lower() not in ("", ".svg"):
+            raise ValueError(f"save: the picture is SVG, got {str(path)!r}; name it '{stem}.svg'")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -78,6 +78,8 @@ def visualize(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ())
 
 def drawn(name: str, closed: ClosedGraph) -> Picture:
     """The picture of a graph."""
+    from html import escape  # few programs draw, and the module counts in the time of an import
+
     count, here = _count(closed.graph), len(closed.graph.equations)
     if here > _MOST:
         raise ValueError(
@@ -120,6 +122,8 @@ class _Shape(Box):
         super().__init__(max(text, graphs) + 2 * _AROUND, len(self.lines) * _LINE + _AROUND + deepest)
 
     def svg(self) -> str:
+        from html import escape
+
         left = self.x - self.width / 2
         round_ = 4 if self.kind == "operation" else 12
         parts = [

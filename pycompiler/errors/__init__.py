@@ -4,7 +4,7 @@ The classes are core's; the pages are part of the documentation (docs/errors) an
 of two classes are other names of ours. `JAXTypeError` and `JAXIndexError` are base classes without a page.
 """
 
-from pathlib import Path
+import os
 
 from pycompiler.core.errors import (
     ConcretizationTypeError,
@@ -74,7 +74,8 @@ def page(name: str) -> str:
     pages = _with_page()
     if name not in pages:
         raise ValueError(f"errors: there is no class {name!r}; there are {', '.join(pages)}")
-    return Path(__file__).with_name("pages").joinpath(f"{pages[name]}.md").read_text(encoding="utf-8")
+    with open(os.path.join(os.path.dirname(__file__), "pages", f"{pages[name]}.md"), encoding="utf-8") as file:
+        return file.read()
 
 
 __getattr__ = nearest_name(__name__, __all__)

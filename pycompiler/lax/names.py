@@ -1,6 +1,5 @@
 """The `__getattr__` of modules: loads a rare module at its first use, suggests the nearest name for a missing one."""
 
-import difflib
 import importlib
 from collections.abc import Callable, Iterable
 from itertools import takewhile
@@ -11,6 +10,8 @@ from pycompiler.core.tracing.boundary import boundary
 
 def _likeness(name: str, other: str) -> tuple[float, int]:
     """The similarity of two names. Among equally similar names, those with a common beginning come first."""
+    import difflib  # few programs need a suggestion, and it counts in the time of an import
+
     begins = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
     return difflib.SequenceMatcher(None, other, name).ratio(), begins
 
@@ -33,6 +34,8 @@ def nearest_name(module: str, names: Iterable[str], later: Iterable[str] = ()) -
     def missing(name: str) -> Any:
         if name.startswith("_"):  # Tools ask each module for such names, and no public one is near.
             raise AttributeError(f"module {module} has no attribute {name}", name=name)
+        import difflib
+
         close = difflib.get_close_matches(name, public, cutoff=0.75)
         close.sort(key=lambda other: _likeness(name, other), reverse=True)
         if not close and len(name) > 3:

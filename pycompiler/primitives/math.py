@@ -7,7 +7,6 @@ from math import erf as scalar_erf
 from math import erfc as scalar_erfc
 from math import exp as scalar_exp
 from math import inf, nan, pi
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -102,6 +101,8 @@ def _erf_inv(y: float) -> float:
     """A quantile of the normal distribution, refined by two Newton steps on erf or, near 1, on erfc."""
     if not -1 < y < 1:
         return y * inf if abs(y) == 1 else nan
+    from statistics import NormalDist  # tests call this, and its modules count in the time of an import
+
     magnitude = abs(y)
     x = NormalDist().inv_cdf(0.5 + magnitude / 2 if magnitude < 1 - 1e-15 else 1 - 1e-16) / 2**0.5
     for _ in range(2):

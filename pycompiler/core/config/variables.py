@@ -6,7 +6,6 @@ otherwise have no effect, without notice. tests/python/core/test_core_config.py 
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterable, Mapping
 
@@ -50,8 +49,13 @@ def known() -> list[str]:
 def unknown(environment: Iterable[str]) -> dict[str, str | None]:
     """The variables with our prefix that no code reads, each with the nearest known name."""
     names = {name.removeprefix(PREFIX): name for name in known()}
-    found = sorted(name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX))
-    nearest = {name: difflib.get_close_matches(name, names, 1) for name in found if name not in names}
+    given = (name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX))
+    found = sorted(name for name in given if name not in names)
+    if not found:
+        return {}
+    import difflib  # few programs get here, and it counts in the time of an import
+
+    nearest = {name: difflib.get_close_matches(name, names, 1) for name in found}
     return {PREFIX + name: names[near[0]] if near else None for name, near in nearest.items()}
 
 

@@ -9,6 +9,7 @@ get ints and arrays only.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 from collections.abc import Callable, Sequence
@@ -115,8 +116,9 @@ def static_parameters(function: Callable[..., Any], module: str) -> Static:
     """The integer parameters of a public function."""
     room = module.partition(".")[2]
     name = function.__name__
-    scalars = _of(_SCALARS, room, name)
-    among = _EVERYWHERE | _of(_IN_FUNCTIONS, room, name) | scalars
+    integers, of_scalars = _in_room(room)
+    scalars = of_scalars.get(name, frozenset())
+    among = _EVERYWHERE | integers.get(name, frozenset()) | scalars
     inner: Any = inspect.unwrap(function, stop=lambda each: hasattr(each, "__signature__"))
     if type(inner) is not FunctionType or hasattr(inner, "__signature__"):
         raise TypeError(f"{module}.{name}: the parameters of a public function are those of its code, got {inner!r}")
@@ -139,13 +141,17 @@ def static_parameters(function: Callable[..., Any], module: str) -> Static:
     return Static(tuple(positional), named, rest, scalars)
 
 
-def _of(table: dict[str, dict[str, str]], room: str, function: str) -> frozenset[str]:
-    return frozenset(
-        parameter
-        for functions, parameters in table.get(room, {}).items()
-        if function in functions.split()
-        for parameter in parameters.split()
-    )
+@functools.cache
+def _in_room(room: str) -> list[dict[str, frozenset[str]]]:
+    """For each function of a room with a row in `_IN_FUNCTIONS` and `_SCALARS`: its parameters there."""
+    found: list[dict[str, frozenset[str]]] = []
+    for table in (_IN_FUNCTIONS, _SCALARS):
+        of: dict[str, frozenset[str]] = {}
+        for functions, parameters in table.get(room, {}).items():
+            for function in functions.split():
+                of[function] = of.get(function, frozenset()) | frozenset(parameters.split())
+        found.append(of)
+    return found
 
 
 def is_settled(static: Static, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

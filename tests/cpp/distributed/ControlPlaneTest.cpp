@@ -46,6 +46,11 @@ struct Told final : ControlEvents {
     }
     return false;
   }
+  /// A copy: the connection's thread appends, also after the wait.
+  template <typename T> T copyOf(T Told::*member) {
+    std::lock_guard<std::mutex> guard(lock);
+    return this->*member;
+  }
 
   std::mutex lock;
   std::vector<PeerFailure> failures, late;
@@ -200,13 +205,14 @@ static void placesAreAskedFor() {
   for (unsigned rank : {1u, 2u}) {
     Told &told = plane.told[rank];
     CHECK(told.waitUntil([&] { return told.questions.size() == 1; }));
-    CHECK(told.questions[0] == std::make_pair(uint64_t(7), uint64_t(17)) && told.asking == "0,1,2");
+    CHECK(told.copyOf(&Told::questions)[0] == std::make_pair(uint64_t(7), uint64_t(17)) &&
+          told.copyOf(&Told::asking) == "0,1,2");
   }
   plane.clients[2]->tell(FrameKind::Place, {"0", "7", "17", "it sleeps", "train.py:9"});
   CHECK(plane.told[0].waitUntil([&] { return plane.told[0].late.size() == 1; }));
-  const PeerFailure &late = plane.told[0].late[0];
+  const PeerFailure late = plane.told[0].copyOf(&Told::late)[0];
   CHECK(late.rank == 2 && late.pid == 42 && late.cause == "it sleeps" && late.place == "train.py:9");
-  CHECK(plane.told[0].questions.empty() && plane.told[1].late.empty());
+  CHECK(plane.told[0].copyOf(&Told::questions).empty() && plane.told[1].copyOf(&Told::late).empty());
 }
 
 static void aProcessThatLeavesHasNotFailed() {
@@ -219,7 +225,7 @@ static void aProcessThatLeavesHasNotFailed() {
   RefPtr<Reply> barrier = plane.gather(0, "barrier", "");
   barrier->wait();
   CHECK(barrier->isRefused && mentions(barrier->message, "process 1 (host, pid 41) will not come: it has ended"));
-  CHECK(plane.told[0].failures.empty());
+  CHECK(plane.told[0].copyOf(&Told::failures).empty());
 }
 
 /// A process that connects after the failure of another one is told of it.
@@ -230,7 +236,8 @@ static void lateProcessesHearOfFailures() {
   CHECK(plane.told[0].waitUntil([&] { return plane.told[0].failures.size() == 1; }));
   CHECK(plane.join(2).isOk());
   CHECK(plane.told[2].waitUntil([&] { return plane.told[2].failures.size() == 1; }));
-  CHECK(plane.told[2].failures[0].rank == 1 && plane.told[2].failures[0].cause == "KeyError: 'x'");
+  CHECK(plane.told[2].copyOf(&Told::failures)[0].rank == 1 &&
+        plane.told[2].copyOf(&Told::failures)[0].cause == "KeyError: 'x'");
 }
 
 /// Something that listens at the port, but is not process 0.
@@ -266,10 +273,12 @@ static void tellsOfFailures() {
   after->wait();
   CHECK(after->isRefused && mentions(after->message, "process 2 (host, pid 42) failed: KeyError: 'x'"));
   CHECK(plane.told[1].waitUntil([&] { return plane.told[1].failures.size() == 1; }));
-  CHECK(plane.told[1].failures[0].rank == 2 && plane.told[1].failures[0].place == "train.py:3");
+  CHECK(plane.told[1].copyOf(&Told::failures)[0].rank == 2 &&
+        plane.told[1].copyOf(&Told::failures)[0].place == "train.py:3");
   plane.clients[0]->tell(FrameKind::Launch, {"5", "17", "f: no memory", ""});
   CHECK(plane.told[1].waitUntil([&] { return plane.told[1].launches.size() == 1; }));
-  CHECK(plane.told[1].launches[0].first == 17 && plane.told[1].launches[0].second == "f: no memory");
+  CHECK(plane.told[1].copyOf(&Told::launches)[0].first == 17 &&
+        plane.told[1].copyOf(&Told::launches)[0].second == "f: no memory");
   plane.clients[1]->tell(FrameKind::AtEnd, {});
   CHECK(plane.told[0].waitUntil([&] { return plane.told[0].atEnd == std::vector<unsigned>{1}; }));
 }
@@ -279,7 +288,8 @@ static void noticesClosedAndSilentConnections() {
   plane.joinAll();
   plane.clients[1].reset();
   CHECK(plane.told[0].waitUntil([&] { return plane.told[0].failures.size() == 1; }));
-  CHECK(plane.told[0].failures[0].rank == 1 && mentions(plane.told[0].failures[0].cause, "closed its connection"));
+  CHECK(plane.told[0].copyOf(&Told::failures)[0].rank == 1 &&
+        mentions(plane.told[0].copyOf(&Told::failures)[0].cause, "closed its connection"));
   // A connection that sends nothing: it was greeted, and its thread has not started.
   Plane other(2, 300);
   CHECK(other.join(0).isOk());
@@ -287,7 +297,7 @@ static void noticesClosedAndSilentConnections() {
   ControlClient silent(socket.value(), 300, other.told[1]);
   CHECK(silent.greet({1, 2, "host", 41}, "open", nowNs() + 5'000'000'000).isOk());
   CHECK(other.told[0].waitUntil([&] { return other.told[0].failures.size() == 1; }));
-  CHECK(mentions(other.told[0].failures[0].cause, "silent"));
+  CHECK(mentions(other.told[0].copyOf(&Told::failures)[0].cause, "silent"));
 }
 
 static void noticesTheServersEnd() {
