@@ -7,7 +7,8 @@ SHELL := /bin/bash
 PYTHON3 ?= python3
 PY := .venv/bin/python
 LLVM_BIN = $(shell llvm-config-$$(cat llvm-version.txt) --bindir)
-JOBS ?= $(shell nproc)
+# Not nproc alone, which is OMP_NUM_THREADS where that is set.
+JOBS ?= $(shell env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 # XLA compiles each program that serves as an oracle once, for one small call: without its optimizations, and without its
 # emitters of fusions, which make a context of MLIR for each program, that takes .4 of the time. Tests start some hundred
