@@ -249,15 +249,19 @@ void orderUpdates(ArrayRef<Update> updates, Block &body) {
   }
 }
 
-/// Whether the current value is read after a part of the next one was inserted into the empty tensor.
+/// Whether the current value is read after a part of the next one was written to the empty tensor: by an insertion, or
+/// by an iteration of a loop that starts with it.
 bool isReadAfterFirstPart(Value current, tensor::EmptyOp empty) {
-  auto first = dyn_cast<tensor::InsertSliceOp>(*empty->user_begin());
-  return first && llvm::any_of(derivedFrom(current, first), [&](Value value) {
-           return llvm::any_of(value.getUsers(), [&](Operation *user) {
-             Operation *inBlock = first->getBlock()->findAncestorOpInBlock(*user);
-             return inBlock && first->isBeforeInBlock(inBlock);
-           });
-         });
+  Operation *first = *empty->user_begin();
+  bool isLoop = isa<scf::ForOp, scf::WhileOp>(first);
+  if (!isLoop && !isa<tensor::InsertSliceOp>(first))
+    return false;
+  return llvm::any_of(derivedFrom(current, first), [&](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      Operation *inBlock = first->getBlock()->findAncestorOpInBlock(*user);
+      return inBlock && (first->isBeforeInBlock(inBlock) || (isLoop && inBlock == first));
+    });
+  });
 }
 
 /// Decides which updates are computed at their destination, and gives the others separate memory. `updates` are in the
@@ -285,6 +289,17 @@ void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
     }
     readLater.insert_range(origins);
   }
+}
+
+/// Whether a loop computes the next tensor in the memory of the current one. To bufferization, one more write there
+/// would conflict with what the loop reads.
+bool isLoopInPlaceOf(Value next, Value current) {
+  if (!next.getDefiningOp() || !isa<scf::ForOp, scf::WhileOp>(next.getDefiningOp()))
+    return false;
+  OpOperand *init = nullptr;
+  while (next != current && next && next.getDefiningOp())
+    next = startOf(cast<OpResult>(next), init);
+  return next == current;
 }
 
 /// Writes each next tensor to the current one, at the end of a block. If one current tensor is the next value of
@@ -323,7 +338,9 @@ void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation
   rewriter.setInsertionPoint(yield);
   for (Update &update : ordered) {
     Value written = update.current;
-    if (update.next != update.current)
+    if (isLoopInPlaceOf(update.next, update.current))
+      written = update.next;
+    else if (update.next != update.current)
       written = bufferization::MaterializeInDestinationOp::create(rewriter, yield->getLoc(), update.next.getType(),
                                                                   update.next, update.current)
                     .getResult();
@@ -517,6 +534,8 @@ struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
     if (copyCarries)
       return separate(rewriter, getOperation());
     getOperation().walk([&](Operation *op) {
+      if (isa<scf::WhileOp, scf::ForOp, scf::IfOp>(op) && isControlFlow(op))
+        prepare::readBeforeWrites(rewriter, op);
       if (!isa<scf::WhileOp, scf::ForOp>(op) || !isControlFlow(op))
         return;
       prepare::accumulateInPlace(rewriter, op);

@@ -24,6 +24,9 @@ SmallVector<Operation *> unrollRotations(Operation *loop);
 /// Starts a sum with the carry that it is added to: the gradient of a weight is accumulated in place.
 void accumulateInPlace(RewriterBase &rewriter, Operation *loop);
 
+/// Reads small parts of a tensor before parts of it are overwritten, in the blocks of a loop or a conditional.
+void readBeforeWrites(RewriterBase &rewriter, Operation *op);
+
 /// Replaces an scf.while, scf.for or scf.if by one that carries and returns values without dimensions in registers: a
 /// counter, a tolerance, a key. Returns the new op.
 Operation *carryScalars(RewriterBase &rewriter, Operation *op);

@@ -1,6 +1,7 @@
-// Loops over the grids of kernels, as parts of array-plan-memory: their temporaries get places in one private buffer,
-// of which each piece of the loop has one, and the loop is marked as parallel. A loop that can't be shared stays as it
-// is: its temporaries are in the arena, and one thread runs it.
+// Loops over the grids of kernels, and scans with independent iterations (array-share-scans), as parts of
+// array-plan-memory: their temporaries get places in one private buffer, of which each piece of the loop has one, and
+// the loop is marked as parallel. A loop that can't be shared stays as it is: its temporaries are in the arena, and one
+// thread runs it.
 #include "Analysis/BufferUses.h"
 #include "Analysis/ParallelLoops.h"
 #include "Temporaries.h"
@@ -30,6 +31,8 @@ static double costOf(Block &block) {
       auto low = getConstantIntValue(loop.getLowerBound()), high = getConstantIntValue(loop.getUpperBound()),
            step = getConstantIntValue(loop.getStep());
       trips = low && high && step ? std::max<double>(double(*high - *low) / double(*step), 0) : expectedTrips;
+    } else if (isa<scf::WhileOp>(op)) {
+      trips = expectedTrips;
     }
     ns += op.hasTrait<OpTrait::IsTerminator>() ? 0 : nsOfOperation;
     for (Region &region : op.getRegions())
@@ -79,14 +82,17 @@ static void privatize(func::FuncOp function, scf::ForOp loop) {
 }
 
 static void planGrid(func::FuncOp function, scf::ForOp loop) {
-  loop->removeAttr(kGridAttr);
+  bool isKernel = loop->hasAttr(kGridAttr);
+  loop->removeAttr(isKernel ? kGridAttr : kIndependentAttr);
   auto low = getConstantIntValue(loop.getLowerBound()), high = getConstantIntValue(loop.getUpperBound());
   double ns = costOf(*loop.getBody());
   int64_t trips = low && high ? *high - *low : 0;
   if (trips < 2 || ns * double(trips) < kSharedNs)
     return;
+  // Of a scan nobody expects several threads.
   auto giveUp = [&](const Twine &why) {
-    tellGivenUp(loop.getLoc(), "sequential-kernel", "one thread runs the kernel: " + why);
+    if (isKernel)
+      tellGivenUp(loop.getLoc(), "sequential-kernel", "one thread runs the kernel: " + why);
   };
   if (const char *why = obstacle(loop))
     return giveUp(why);
@@ -133,9 +139,10 @@ static void planGrid(func::FuncOp function, scf::ForOp loop) {
 void array::planGrids(func::FuncOp function) {
   SmallVector<scf::ForOp> loops;
   function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-    if (loop->hasAttr(kGridAttr))
+    bool isFound = loop->hasAttr(kGridAttr) || loop->hasAttr(kIndependentAttr);
+    if (isFound)
       loops.push_back(loop);
-    return loop->hasAttr(kGridAttr) ? WalkResult::skip() : WalkResult::advance();
+    return isFound ? WalkResult::skip() : WalkResult::advance();
   });
   for (scf::ForOp loop : loops)
     planGrid(function, loop);

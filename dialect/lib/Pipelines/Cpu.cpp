@@ -71,6 +71,7 @@ void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerMatmuls({features.vectorBits, features.bfloat16Dot2}));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
+  pm.addNestedPass<func::FuncOp>(createShareScans());
   pm.addNestedPass<func::FuncOp>(
       createVectorizeLinalg({features.vectorBits, /*marksKernels=*/true, features.prefetchDistance}));
   // After all passes that allocate memory. Loops over rows have reduced some temporaries to one row.

@@ -16,6 +16,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.nn
 import pycompiler.numpy as jnp
+from pycompiler.experimental.sparse import BCSR
 
 RNG = np.random.default_rng(7)
 
@@ -54,6 +55,38 @@ def convolved(x: Any, w: Any) -> Any:
 def convolved_back(x: Any, w: Any) -> Any:
     y, pull = pc.vjp(convolved, x, w)
     return y, pull(y)
+
+
+def steps_to_one(n: Any) -> Any:
+    """The length of Collatz's sequence from each number: a loop of unknown length in each iteration of a scan."""
+
+    def one(n: Any) -> Any:
+        def step(state: Any) -> Any:
+            count, n = state
+            return count + 1, jnp.where(n % 2 == 0, n // 2, 3 * n + 1)
+
+        return pc.lax.while_loop(lambda state: state[1] > 1, step, (0, n))[0]
+
+    return pc.lax.map(one, n)
+
+
+def mapped_rows(x: Any) -> Any:
+    """Rows with temporaries, and a result from the last to the first."""
+
+    def row(_: Any, r: Any) -> tuple[Any, Any]:
+        shifted = jnp.exp(r - r.max())
+        return None, (shifted / shifted.sum(), jnp.flip(r))
+
+    return pc.lax.scan(row, None, x, reverse=True)[1]
+
+
+def rows_of_a_matrix(data: Any, columns: Any, starts: Any, x: Any) -> Any:
+    return BCSR((data, columns, starts), shape=(starts.size - 1, x.size)) @ x
+
+
+def in_a_sequence(x: Any) -> Any:
+    """A loop over rows in one whose steps follow from each other."""
+    return pc.lax.fori_loop(0, 3, lambda i, y: pc.lax.map(lambda r: jnp.cos(r) + r.sum() / r.size + i, y), x)
 
 
 # Each is large enough for several threads, including sizes that no block divides.
@@ -96,6 +129,18 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "convolution and its gradients": (convolved_back, (normal(6, 33, 31, 24), normal(3, 3, 24, 72))),
     "loop": (steps, (normal(300, 512),)),
     "rows": (rows_of, (normal(3000, 256), RNG.integers(0, 3000, 2000, dtype=np.int32))),
+    "scan of loops": (steps_to_one, (RNG.integers(1, 10_000, 30_011, dtype=np.int32),)),
+    "scan of rows": (mapped_rows, (normal(3001, 70),)),
+    "scan in a loop": (in_a_sequence, (normal(2003, 61),)),
+    "sparse rows": (
+        rows_of_a_matrix,
+        (
+            normal(90_000),
+            RNG.integers(0, 5000, 90_000, dtype=np.int32),
+            np.arange(0, 90_001, 9, np.int32),
+            normal(5000),
+        ),
+    ),
     "sort": (lambda x: jnp.sort(x), (normal(64, 3000),)),
     "cumulative": (lambda x: jnp.cumsum(x, 1), (normal(300, 2000),)),
     "fft": (lambda x: jnp.abs(jnp.fft.fft(x)), (normal(64, 4096),)),
@@ -140,6 +185,24 @@ def numpy_chances(x: Any) -> Any:
     return (p * p).sum(-1)
 
 
+def numpy_steps_to_one(n: Any) -> Any:
+    count = np.zeros(n.shape, np.int32)
+    while (n > 1).any():
+        count += n > 1
+        n = np.where(n > 1, np.where(n % 2 == 0, n // 2, 3 * n + 1), n)
+    return count
+
+
+def numpy_sequence(x: Any) -> Any:
+    for i in range(3):
+        x = np.cos(x) + x.mean(1, keepdims=True) + i
+    return x
+
+
+def numpy_rows_of_a_matrix(data: Any, columns: Any, starts: Any, x: Any) -> Any:
+    return np.add.reduceat(data.astype(np.float64) * x[columns], starts[:-1])
+
+
 NUMPY: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "softmax of odd rows": lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True),
@@ -160,6 +223,9 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "products": lambda x, y: x @ y,
     "packed products": lambda x, y: x @ y,
     "rows": lambda table, index: table[index] * 2,
+    "scan of loops": numpy_steps_to_one,
+    "scan in a loop": numpy_sequence,
+    "sparse rows": numpy_rows_of_a_matrix,
     "bits": lambda x: (x > 0) & (x < 1),
 }
 

@@ -13,7 +13,8 @@ def InPlaceCarries : Pass<"array-in-place-carries", "::mlir::func::FuncOp"> {
     next carry to the tensor of the current one, after the last read of the current one. A carry that starts as an
     argument starts as a copy. Branches write their results to one destination. So one-shot-bufferize gives a loop one
     buffer for each tensor of the carry, the canonicalizer hoists these buffers, and an iteration copies only tensors
-    that its body permutes, or reads after they were overwritten.
+    that its body permutes, or reads after they were overwritten. Of a part that is at most a quarter of the tensor, it
+    copies this part before it is overwritten.
 
     Invariants: runs after array-prepare-entry and before the elimination of empty tensors; the carry has static shapes.
   }];

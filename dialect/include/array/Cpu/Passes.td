@@ -203,6 +203,19 @@ def ExpandBFloat16 : Pass<"array-expand-bfloat16", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ShareScans : Pass<"array-share-scans", "::mlir::func::FuncOp"> {
+  let summary = "Mark the loops of the program whose iterations are independent";
+  let description = [{
+    An `scf.for` of the program (`array.control_flow`) without carries, of 16 iterations or more, gets
+    `array.independent` if each iteration writes rows of its own: the first index of every write is the number of the
+    iteration, up to a sign and a constant, and the loop does not touch these buffers elsewhere. `array-plan-memory` then
+    treats it as the grid of a kernel. A loop that calls a routine, or a matmul of tiles, has no mark.
+
+    Invariants: distinct arguments and allocations do not overlap; runs before array-vectorize-linalg, while the rows are
+    still subviews.
+  }];
+}
+
 def ParallelizeLoops : Pass<"array-parallelize-loops", "::mlir::ModuleOp"> {
   let summary = "Hand the marked loops of @main to the runtime, which shares them among threads";
   let description = [{
