@@ -140,8 +140,6 @@ def _permute(mesh: _Mesh, x: Any, *, axis_name: tuple[Name, ...], perm: tuple[tu
 
 def _spread(mesh: _Mesh, x: Any, *, axis_name: tuple[Name, ...], source: int) -> Any:
     groups = mesh.groups(axis_name)
-    if not 0 <= source < len(groups[0]):
-        raise ValueError(f"pbroadcast: source {source} is no index of {axis_name}, which has {len(groups[0])} members")
     pairs = tuple([place for target in range(len(groups[0])) for place in (source, target)])
     return collective_ops.collective_permute.bind(x, pairs=pairs, groups=groups)
 

@@ -289,10 +289,8 @@ def _index_shape(*, axis_name: Name) -> ShapedArray:
 
 
 def _index_batch(args: Sequence[Value], dims: Dims, *, axis_name: Name) -> tuple[Value, int | None]:
-    axis = asking()
-    if axis.name != axis_name:
-        return axis_index.bind(axis_name=axis_name), None
-    return iota.bind(dtype=rules.INT32, shape=(axis.size,), dimension=0), 0
+    # Without operands, only the trace of its own axis asks.
+    return iota.bind(dtype=rules.INT32, shape=(asking().size,), dimension=0), 0
 
 
 def _index_reference(*, axis_name: Name) -> Any:

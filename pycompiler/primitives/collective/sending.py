@@ -148,8 +148,6 @@ def _spread_batch(args: Sequence[Value], dims: Dims, *, axis_name: Names, source
         return pbroadcast.bind(x, axis_name=axis_name, source=source), d
     if len(axis_name) > 1:
         return one_by_one(lambda y: _row(_gathered(y, axis_name, "pbroadcast"), np.asarray(source, np.int32)), x, d)
-    if not 0 <= source < axis.size:
-        raise ValueError(f"pbroadcast: source {source} is no index of the axis {axis.name!r}, which has {axis.size}")
     if d is None:
         return x, None
     row = take_rows(move_dim(x, d, 0), [source])

@@ -352,3 +352,22 @@ def test_a_function_for_one_device_along_some_axes():
             assert str(pc.typeof(out)) == "f32[8@x,8@y]"
             np.testing.assert_allclose(np.asarray(out), want, rtol=1e-5, atol=1e-5)
     assert set(types) == {"f32[2,8@y]"}
+
+
+def test_a_mapped_reshard_keeps_the_axis_of_the_members():
+    with pc.set_mesh(pc.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit,) * 2)):
+        whole = np.arange(64, dtype=np.float32).reshape(8, 8)
+        a = pc.device_put(whole, P("x", None))
+
+        def row(v):
+            return pc.reshard(2 * v, P("y"))
+
+        for form in (pc.vmap(row), pc.jit(pc.vmap(row))):
+            np.testing.assert_array_equal(form(a), 2 * whole)
+            assert pc.typeof(form(a)).sharding.spec == P("x", "y")
+        by_columns = pc.jit(pc.vmap(row, 1, 1))(a)
+        np.testing.assert_array_equal(by_columns, 2 * whole)
+        assert pc.typeof(by_columns).sharding.spec == P("y", None)
+        gradient = pc.jit(pc.grad(lambda a: (pc.vmap(row)(a) ** 2).sum()))(a)
+        np.testing.assert_array_equal(gradient, 8 * whole)
+        assert pc.typeof(gradient).sharding.spec == P("x", None)
