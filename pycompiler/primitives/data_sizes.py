@@ -7,13 +7,13 @@ in the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, Zero, is_zero
+from pycompiler.core.tracing.primitive import Dims, Primitive, Zero, is_zero
 from pycompiler.core.tracing.structural import move_dim
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.primitives import rules
@@ -59,20 +59,10 @@ def _batch(args: Sequence[Value], dims: Dims, *, size: Dim) -> tuple[Value, int 
     return take_first.bind(move_dim(padded, dims[0], 1), count, size=size), 1
 
 
-def _reference(padded: Any, count: Any, *, size: Dim) -> NoReturn:
-    raise AssertionError("take_first is no entry of the table")
-
-
-def _samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 take_first = Primitive(
     name="take_first",
     shape_rule=_shape,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
-    reference=_reference,
-    sampler=_samples,
 )

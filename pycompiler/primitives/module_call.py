@@ -10,15 +10,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.dims.sizes import solve
 from pycompiler.core.errors import NotDifferentiableError
-from pycompiler.core.tracing.primitive import Dims, Primitive, Sample
+from pycompiler.core.tracing.primitive import Dims, Primitive
 from pycompiler.core.tracing.specialize import aval_at
 from pycompiler.core.types.aval import same_type, short
 
@@ -102,12 +100,4 @@ def _batch(args: Sequence[Any], dims: Dims, *, module: ModuleCode, name: str) ->
     )
 
 
-def _reference(*args: Any, module: ModuleCode, name: str) -> Any:
-    raise NotImplementedError(f"{name}: NumPy can't run a module of the array dialect")
-
-
-def _samples(rng: np.random.Generator) -> Iterator[Sample]:
-    return iter(())
-
-
-module_call = Primitive("module_call", _shape, _jvp, None, _batch, _reference, _samples, multiple_results=True)
+module_call = Primitive("module_call", _shape, _jvp, None, _batch, multiple_results=True)

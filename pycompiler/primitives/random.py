@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.autodiff.call import reference_of
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.structural import move_dim
@@ -82,22 +81,12 @@ def _block_batch(
     return (concatenate.bind(reshaped(state, (1, words)), rest, dimension=0), bits), (0, 0)
 
 
-def _block_reference(state: Any, *, graph: ClosedGraph, shape: Any, make: Any) -> tuple[Any, ...]:
-    return reference_of(graph, (state,))
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 rng_bit_generator_block = Primitive(
     name="rng_bit_generator",
     shape_rule=_block_shape,
     jvp=None,
     transpose=None,
     batch=_block_batch,
-    reference=_block_reference,
-    sampler=_no_samples,
     multiple_results=True,
 )
 

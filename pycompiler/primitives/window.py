@@ -105,6 +105,7 @@ def patches(x: Any, neutral: Any, params: dict[str, Any]) -> Any:
     """NumPy's array of all windows: the dimensions of the windows, then those inside a window."""
     shape = _windows("", ShapedArray(x.shape, x.dtype), **params)
     interior = tuple(dilation - 1 for dilation in params["base_dilation"])
+    assert pad.reference is not None
     padded = pad.reference(x, neutral, low=params["low"], high=params["high"], interior=interior)
     places: list[Any] = []
     steps = zip(shape, params["window_strides"], params["window_dimensions"], params["window_dilation"], strict=True)

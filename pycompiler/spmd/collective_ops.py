@@ -18,12 +18,9 @@ Groups = tuple[tuple[int, ...], ...]
 
 def _entry(name: str, shape_rule: Callable[..., ShapedArray]) -> Primitive:
     def batch(args: Sequence[Any], dims: Dims, **params: Any) -> Any:
-        raise NotImplementedError(f"{name}: a program of several participants is mapped before it is made of a mesh")
+        raise AssertionError(f"{name}: a program of several participants is mapped before it is made of a mesh")
 
-    def reference(*args: Any, **params: Any) -> Any:
-        raise NotImplementedError(f"{name}: the result depends on the other participants")
-
-    return Primitive(name, shape_rule, None, None, batch, reference, lambda rng: ())
+    return Primitive(name, shape_rule, None, None, batch)
 
 
 def _number() -> ShapedArray:

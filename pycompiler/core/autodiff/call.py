@@ -6,7 +6,7 @@ The original graph keeps its transformed graphs, so a function called a hundred 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,8 @@ from pycompiler.core.autodiff.transpose import transpose_graph
 from pycompiler.core.batching.batch import batch_graph
 from pycompiler.core.errors import JaxprTypeError
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
-from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, UndefinedPrimal, Zero
-from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.structural import add, mapped_size
-from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.tracing.primitive import Dims, Primitive, UndefinedPrimal, Zero
+from pycompiler.core.tracing.structural import mapped_size
 from pycompiler.core.types.aval import get_aval, same_type, short
 
 
@@ -104,7 +102,9 @@ def reference_of(graph: ClosedGraph, args: Sequence[Any]) -> tuple[Any, ...]:
         return values[atom] if atom in values else np.asarray(atom.value, atom.aval.dtype)
 
     for equation in graph.graph.equations:
-        out = equation.primitive.reference(*[np.asarray(read(atom)) for atom in equation.inputs], **equation.params)
+        reference = equation.primitive.reference
+        assert reference is not None, f"{equation.primitive} is no entry of a table"
+        out = reference(*[np.asarray(read(atom)) for atom in equation.inputs], **equation.params)
         values.update(zip(equation.outputs, out if equation.primitive.multiple_results else (out,), strict=True))
     return tuple([read(atom) for atom in graph.graph.outputs])
 
@@ -113,17 +113,4 @@ def _reference(*args: Any, jaxpr: ClosedGraph, name: str) -> tuple[Any, ...]:
     return reference_of(jaxpr, args)
 
 
-def _samples(rng: np.random.Generator) -> Iterator[Sample]:
-    x, y = (rng.standard_normal(5).astype(np.float32) for _ in range(2))
-
-    def twice(a: Any, b: Any) -> list[Any]:
-        c = add.bind(a, b)
-        return [add.bind(c, c), c]
-
-    graph = record(twice, (get_aval(x), get_aval(y)), DebugInfo("jit", twice))
-    yield Sample((x, y), {"jaxpr": graph, "name": "twice"})
-
-
-call = Primitive(
-    "jit", _shape, _jvp, _transpose, _batch, _reference, _samples, multiple_results=True, linearize=_linearize
-)
+call = Primitive("jit", _shape, _jvp, _transpose, _batch, _reference, multiple_results=True, linearize=_linearize)

@@ -34,7 +34,7 @@ from pycompiler.core.tracing.graph import (
 )
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, UndefinedPrimal, Zero
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.structural import add, mapped_size
+from pycompiler.core.tracing.structural import mapped_size
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, current_trace
 from pycompiler.core.types.aval import get_aval, same_type, short, strong
 
@@ -105,11 +105,7 @@ def _name_reference(x: Any, *, name: str) -> Any:
     return x
 
 
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
-name_value = Primitive("name", _name_shape, _name_jvp, None, _name_batch, _name_reference, _no_samples)
+name_value = Primitive("name", _name_shape, _name_jvp, None, _name_batch, _name_reference)
 
 
 def named(x: Any, name: str) -> Any:
@@ -336,17 +332,6 @@ def _reference(*args: Any, jaxpr: ClosedGraph, **params: Any) -> tuple[Any, ...]
     return reference_of(jaxpr, args)
 
 
-def _sum(x: Any, y: Any) -> list[Any]:
-    return [add.bind(x, y)]
-
-
-def _samples(rng: np.random.Generator) -> Iterator[Sample]:
-    x, y = (rng.standard_normal(5).astype(np.float32) for _ in range(2))
-    graph = record(_sum, (get_aval(x), get_aval(y)), DebugInfo("checkpoint", evaluate))
-    params = {"name": "sum", "prevent_cse": True, "policy": None, "differentiated": False}
-    yield Sample((x, y), {"jaxpr": graph, **params})
-
-
 checkpoint = Primitive(
-    "checkpoint", _shape, _jvp, _transpose, _batch, _reference, _samples, multiple_results=True, linearize=_linearize
+    "checkpoint", _shape, _jvp, _transpose, _batch, _reference, multiple_results=True, linearize=_linearize
 )

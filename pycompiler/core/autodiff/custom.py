@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.autodiff.call import call, reference_of
 from pycompiler.core.autodiff.custom_batch import Axes, Backward, Custom, batched, newest_trace
@@ -25,7 +23,7 @@ from pycompiler.core.tracing.axes import Axis, mapping
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.interpretation import jaxpr_as_fun
-from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, Zero
+from pycompiler.core.tracing.primitive import Dims, Primitive, Zero
 from pycompiler.core.tracing.record import GraphTrace, record
 from pycompiler.core.tracing.references import holding
 from pycompiler.core.tracing.structural import mapped_size, with_batch_dim
@@ -238,10 +236,6 @@ def _reference(*args: Any, call_jaxpr: ClosedGraph, num_consts: int, custom: Cus
     return reference_of(call_jaxpr, args)
 
 
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 class _CustomJvpCall(Primitive):
     """Interpreters of JAX's users take the function from the parameters of `bind`, as `subfuns`, and give it back."""
 
@@ -255,12 +249,8 @@ class _CustomJvpCall(Primitive):
         return Primitive.bind(self, *args, **params)
 
 
-custom_jvp_call = _CustomJvpCall(
-    "custom_jvp_call", _shape, _jvp, _transpose, _batch, _reference, _no_samples, multiple_results=True
-)
-custom_vjp_call = Primitive(
-    "custom_vjp_call", _shape, _jvp, None, _batch, _reference, _no_samples, multiple_results=True
-)
+custom_jvp_call = _CustomJvpCall("custom_jvp_call", _shape, _jvp, _transpose, _batch, _reference, multiple_results=True)
+custom_vjp_call = Primitive("custom_vjp_call", _shape, _jvp, None, _batch, _reference, multiple_results=True)
 
 
 # custom_lin: the linear part of a function with a backward function. It can only be recorded and transposed.
@@ -298,8 +288,6 @@ custom_lin = Primitive(
     _lin_refuse,
     _lin_transpose,
     _lin_refuse,
-    _lin_refuse,
-    _no_samples,
     multiple_results=True,
     at_zero=True,
 )

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.mesh.abstract import AbstractMesh, AxisType
 from pycompiler.core.mesh.mesh import Mesh, with_devices
@@ -18,7 +16,7 @@ from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import explicit_spec, full_spec, type_layout
 from pycompiler.core.tracing import axes
-from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, is_zero
+from pycompiler.core.tracing.primitive import Dims, Primitive, is_zero
 from pycompiler.core.types.aval import get_aval
 
 # reshard(x, sharding, mesh): `sharding` is over an abstract mesh, with an entry for each dimension. `mesh` has the
@@ -63,15 +61,7 @@ def _batch(args: Sequence[Any], dims: Dims, *, sharding: NamedSharding, mesh: Me
     return reshard.bind(x, sharding=sharding, mesh=mesh), dim
 
 
-def _reference(x: Any, *, sharding: NamedSharding, mesh: Mesh | None) -> Any:
-    return x
-
-
-def _samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
-reshard = Primitive("reshard", _shape, _jvp, _transpose, _batch, _reference, _samples)
+reshard = Primitive("reshard", _shape, _jvp, _transpose, _batch)
 
 
 def freed(x: Any) -> Any:

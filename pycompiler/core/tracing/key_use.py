@@ -4,13 +4,11 @@ emits no code. The check (`pycompiler.diagnostics.key_reuse`) reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.tracing.primitive import Dims, Primitive, Sample
+from pycompiler.core.tracing.primitive import Dims, Primitive
 
 
 def _shape(key: ShapedArray, *, name: str) -> tuple[ShapedArray, ...]:
@@ -21,12 +19,4 @@ def _batch(args: Sequence[Any], dims: Dims, *, name: str) -> tuple[tuple[Any, ..
     return key_use.bind(*args, name=name), ()
 
 
-def _reference(key: Any, *, name: str) -> tuple[Any, ...]:
-    return ()
-
-
-def _no_samples(rng: np.random.Generator) -> Iterator[Sample]:
-    return iter(())
-
-
-key_use = Primitive("key_use", _shape, None, None, _batch, _reference, _no_samples, multiple_results=True)
+key_use = Primitive("key_use", _shape, None, None, _batch, multiple_results=True)

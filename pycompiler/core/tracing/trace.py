@@ -311,15 +311,16 @@ class Primitive:
     """One operation. `jvp` is None if the operation has no derivative (its results are integers, or its derivative is
     zero everywhere), `transpose` if it is linear in no argument. Primitives with graphs define `linearize`. Primitives
     over named axes define `axis_names`: the names among the parameters. Primitives with side effects define `effects`:
-    the effects for given parameters."""
+    the effects for given parameters. An entry of a table has a `reference`, the results by NumPy, and a `sampler` of
+    operands and parameters for tests; other primitives need neither."""
 
     name: str
     shape_rule: ShapeRule
     jvp: JvpRule | None
     transpose: TransposeRule | None
     batch: BatchRule
-    reference: Callable[..., Any]
-    sampler: Callable[[np.random.Generator], Iterable[Sample]]
+    reference: Callable[..., Any] | None = None
+    sampler: Callable[[np.random.Generator], Iterable[Sample]] | None = None
     multiple_results: bool = False
     linearize: LinearizeRule | None = None
     axis_names: Callable[..., Iterable[axes.Name]] | None = None

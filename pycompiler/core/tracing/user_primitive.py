@@ -310,22 +310,8 @@ class UserPrimitive(Primitive):
         """None: parameters have the user's names."""
         return None
 
-    @property
-    def reference(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
-        """The eager evaluation."""
-        return self.impl
-
-    @property
-    def sampler(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
-        """No samples."""
-        return _no_samples
-
     def __repr__(self) -> str:
         return self.name
-
-
-def _no_samples(rng: np.random.Generator) -> tuple[()]:
-    return ()
 
 
 def _tangent(out: Any, tangent: Any) -> Any:

@@ -7,25 +7,19 @@ runs exactly as often as its line. A pure callback may be omitted, repeated and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
-
-import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.source import user_source
 from pycompiler.core.tracing import effects
-from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives.control.host_functions import HostFunction, checked_results, print_values
 from pycompiler.primitives.control.mapped_calls import by_method, element, in_loop, size_of
 from pycompiler.primitives.rules import Dims, Value
 
 # Shared parts of the primitives.
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
 
 
 def _nothing(*avals: ShapedArray, **params: Any) -> tuple[ShapedArray, ...]:
@@ -78,7 +72,6 @@ debug_callback = Primitive(
     None,
     _debug_batch,
     _debug_reference,
-    _no_samples,
     multiple_results=True,
     effects=_debug_effects,
 )
@@ -107,7 +100,6 @@ debug_print = Primitive(
     None,
     _print_batch,
     _print_reference,
-    _no_samples,
     multiple_results=True,
     effects=_print_effects,
 )
@@ -144,7 +136,6 @@ io_callback = Primitive(
     None,
     _io_batch,
     _called,
-    _no_samples,
     multiple_results=True,
     effects=_io_effects,
 )
@@ -164,6 +155,5 @@ pure_callback = Primitive(
     None,
     _pure_batch,
     _called,
-    _no_samples,
     multiple_results=True,
 )

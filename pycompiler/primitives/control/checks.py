@@ -19,7 +19,7 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.source import Source
 from pycompiler.core.tracing.effects import Effects
-from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.structural import mapped_size, with_batch_dim
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
@@ -247,16 +247,7 @@ def _batch(args: Sequence[Value], dims: Dims, *, err_tree: PyTreeDef, debug: boo
     return (), ()
 
 
-def _reference(*args: Any, err_tree: PyTreeDef, debug: bool) -> tuple[Any, ...]:
-    raise_check(args, err_tree, debug)
-    return ()
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
-check = Primitive("check", _shape, None, None, _batch, _reference, _no_samples, multiple_results=True, effects=_effects)
+check = Primitive("check", _shape, None, None, _batch, multiple_results=True, effects=_effects)
 
 
 def raise_check(args: Sequence[Any], err_tree: PyTreeDef, debug: bool) -> None:

@@ -6,16 +6,13 @@ and in `shard_map`, its equations are inlined. `spmd.partition.custom` divides i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-
-from pycompiler.core.autodiff.call import reference_of
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph
-from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.structural import mapped_size
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.core.types.tree import PyTreeDef
@@ -58,22 +55,12 @@ def _batch(
     return tuple(evaluate(mapped, args)), tuple([0 if flag else None for flag in which])
 
 
-def _reference(*args: Any, graph: ClosedGraph, **_: Any) -> tuple[Any, ...]:
-    return reference_of(graph, args)
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 custom_partitioned_call = Primitive(
     name="custom_partitioning",
     shape_rule=_shape,
     jvp=_no_derivative,
     transpose=_no_derivative,
     batch=_batch,
-    reference=_reference,
-    sampler=_no_samples,
     multiple_results=True,
     linearize=_no_derivative,
 )

@@ -7,10 +7,8 @@ reverse mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
-
-import numpy as np
 
 from pycompiler.core.autodiff.call import reference_of
 from pycompiler.core.autodiff.jvp import JvpTrace, push_forward
@@ -20,7 +18,7 @@ from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Graph
-from pycompiler.core.tracing.primitive import Primitive, Sample, Zero
+from pycompiler.core.tracing.primitive import Primitive, Zero
 from pycompiler.core.tracing.structural import mapped_size, move_dim, with_batch_dim
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
@@ -183,10 +181,6 @@ def _reference(*args: Any, graph: ClosedGraph, **_: Any) -> tuple[Any, ...]:
     return reference_of(graph, args)
 
 
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 custom_vmap_call = Primitive(
     name="custom_vmap_call",
     shape_rule=_shape,
@@ -194,7 +188,6 @@ custom_vmap_call = Primitive(
     transpose=_no_transpose,
     batch=_batch,
     reference=_reference,
-    sampler=_no_samples,
     multiple_results=True,
     linearize=_linearize,
 )

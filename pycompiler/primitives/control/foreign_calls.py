@@ -1,7 +1,7 @@
 """Calls of C functions by compiled code: the primitive `ffi_call`.
 
 Its parameter `target` is the function, and makes the runtime's call of it when code is loaded (`host_calls`): no
-pointer is in the code. It is in no TABLE, because it has no samples.
+pointer is in the code. It is in no TABLE, because NumPy has no reference of it.
 
 `input_layouts` and `output_layouts` have for each array the order of the dimensions in memory as numbers of those that
 the function sees, or None if it is the same. The operands are in the order of memory. `input_output_aliases` are pairs
@@ -10,17 +10,15 @@ of an input and the output whose memory holds it when the function begins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
-
-import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.source import user_source
 from pycompiler.core.tracing import effects
 from pycompiler.core.tracing.graph import Equation
-from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives.control.mapped_calls import by_method
 from pycompiler.primitives.rules import Dims, Value
 
@@ -76,22 +74,12 @@ def _batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Any, Any]:
     return by_method(ffi_call, args, dims, params, _widened)
 
 
-def _reference(*args: Any, target: ForeignTarget, **params: Any) -> NoReturn:
-    raise NotImplementedError(f"ffi_call: {target.name} is a C function, which only compiled code calls")
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 ffi_call = Primitive(
     "ffi_call",
     _declared,
     _no_jvp,
     None,
     _batch,
-    _reference,
-    _no_samples,
     multiple_results=True,
     effects=_effects,
 )

@@ -6,7 +6,7 @@ takes (its constants, the index) and gives an offset in elements for each dimens
 blocks of the outputs, scratch memory). `blocks` has the sizes of the blocks; 0 is one element, whose dimension the
 block does not have. The op `array.kernel_call` describes `parallel`, `overwritten`, and the scratch memory.
 
-It is in no TABLE, because it has no samples and no derivative. `kernel/` makes the graphs.
+It is in no TABLE, because it has no reference and no derivative. `kernel/` makes the graphs.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.autodiff.call import reference_of
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.source import user_source
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph
-from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import mapped_size, move_dim, with_batch_dim
 from pycompiler.core.tracing.trace import DebugInfo
@@ -169,7 +168,7 @@ def _batched_maps(
     return graph.derive(("maps of members", mapped_consts, ranks, mapped, size), make)
 
 
-# Reference
+# The order of the grid
 
 
 def indices_in_order(form: KernelForm) -> Iterable[tuple[tuple[int, ...], bool]]:
@@ -181,47 +180,11 @@ def indices_in_order(form: KernelForm) -> Iterable[tuple[tuple[int, ...], bool]]
             yield tuple([index[dim] for dim in range(len(form.grid))]), number == 0
 
 
-def _reference(*args: Any, jaxpr: ClosedGraph, maps: ClosedGraph, **params: Any) -> tuple[Any, ...]:
-    form = KernelForm(**params)
-    map_consts, consts, inputs, outputs = form.split(args)
-    arrays = [*map(np.asarray, inputs), *[np.array(x) for x in outputs]]
-    results, count = arrays[len(inputs) :], len(outputs)
-    own = jaxpr.in_avals[len(consts) + len(form.grid) + len(arrays) :]
-    scratch: list[Any] = []
-    for index, is_first in indices_in_order(form):
-        if is_first:
-            scratch = [np.zeros(aval.shape, aval.dtype) for aval in own]
-        numbers = [np.int32(x) for x in index]
-        offsets = iter(reference_of(maps, (*map_consts, *numbers)))
-        places = [
-            _place(x.shape, sizes, [int(next(offsets)) for _ in sizes])
-            for x, sizes in zip(arrays, form.blocks, strict=True)
-        ]
-        blocks = [x[place] for x, place in zip(arrays, places, strict=True)]
-        found = reference_of(jaxpr, (*consts, *numbers, *blocks, *scratch))
-        scratch = list(found[count:])
-        for x, place, block in zip(results, places[len(inputs) :], found, strict=False):
-            x[place] = block
-    return tuple(results)
-
-
-def _place(shape: Sequence[int], sizes: Sequence[int], offsets: Sequence[int]) -> tuple[int | slice, ...]:
-    """The index of a block, moved into its array."""
-    moved = [min(max(at, 0), whole - max(size, 1)) for at, size, whole in zip(offsets, sizes, shape, strict=True)]
-    return tuple([slice(at, at + size) if size else at for at, size in zip(moved, sizes, strict=True)])
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 kernel_call = Primitive(
     "kernel_call",
     _shape,
     _no_derivative,
     None,
     _batch,
-    _reference,
-    _no_samples,
     multiple_results=True,
 )

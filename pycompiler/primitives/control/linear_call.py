@@ -7,15 +7,13 @@ operation swaps both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from pycompiler.core.autodiff.call import reference_of
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.tracing.graph import ClosedGraph
-from pycompiler.core.tracing.primitive import Primitive, Sample, Zero, is_undefined, is_zero
+from pycompiler.core.tracing.primitive import Primitive, Zero, is_undefined, is_zero
 from pycompiler.core.tracing.structural import instantiate, mapped_size, with_batch_dim
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, strong
@@ -80,10 +78,6 @@ def _reference(*args: Any, graph: ClosedGraph, **_: Any) -> tuple[Any, ...]:
     return reference_of(graph, args)
 
 
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 linear_call = Primitive(
     name="linear_call",
     shape_rule=_shape,
@@ -91,6 +85,5 @@ linear_call = Primitive(
     transpose=_transpose,
     batch=_batch,
     reference=_reference,
-    sampler=_no_samples,
     multiple_results=True,
 )

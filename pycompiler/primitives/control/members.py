@@ -11,7 +11,7 @@ differentiated instead. Imports `graphs`; `cond` and `while_loop` import this mo
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from pycompiler.core.autodiff.transpose import transpose_graph
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Equation
-from pycompiler.core.tracing.primitive import Primitive, Sample, is_undefined, is_zero
+from pycompiler.core.tracing.primitive import Primitive, is_undefined, is_zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import broadcast_in_dim, mapped_size, with_batch_dim, zeros
 from pycompiler.core.tracing.trace import DebugInfo, Tracer
@@ -89,11 +89,7 @@ def _guard_reference(mask: Any, x: Any) -> Any:
     return x
 
 
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
-guard = Primitive("guard", _guard_shape, _guard_jvp, _guard_transpose, _guard_batch, _guard_reference, _no_samples)
+guard = Primitive("guard", _guard_shape, _guard_jvp, _guard_transpose, _guard_batch, _guard_reference)
 
 
 def guarded(mask: Value, x: Value) -> Value:
@@ -193,7 +189,6 @@ members = Primitive(
     _members_transpose,
     _members_batch,
     _members_reference,
-    _no_samples,
     multiple_results=True,
     linearize=_members_linearize,
 )

@@ -6,21 +6,16 @@ The derivatives are those of the solved equation, not of the solver's steps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from pycompiler.core.autodiff.call import reference_of
 from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Graph
-from pycompiler.core.tracing.primitive import Primitive, Sample, Zero, is_undefined, is_zero
-from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.structural import add, add_tangents, instantiate, mapped_size, with_batch_dim
-from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.tracing.primitive import Primitive, Zero, is_undefined, is_zero
+from pycompiler.core.tracing.structural import add_tangents, instantiate, mapped_size, with_batch_dim
 from pycompiler.core.types.aval import ShapedArray, strong
-from pycompiler.primitives import rules
 from pycompiler.primitives.control.graphs import (
     check_takes,
     made_real,
@@ -29,7 +24,7 @@ from pycompiler.primitives.control.graphs import (
     varies,
     with_zeros,
 )
-from pycompiler.primitives.elementwise import div, mul, neg
+from pycompiler.primitives.elementwise import neg
 from pycompiler.primitives.rules import Dims, Value
 
 Outs = tuple[Value, ...]
@@ -149,22 +144,6 @@ def _solve_batch(args: Sequence[Value], dims: Dims, **graphs: Any) -> tuple[Outs
     return outs, (0,) * len(outs)
 
 
-def _solve_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    vector = ShapedArray((5,), rules.FLOAT32)
-    debug_info = DebugInfo("jit", evaluate)
-
-    # A diagonal matrix, which is its own transpose.
-    def product(diagonal: Any, x: Any) -> list[Any]:
-        return [mul.bind(diagonal, x)]
-
-    def quotient(diagonal: Any, b: Any) -> list[Any]:
-        return [div.bind(b, diagonal)]
-
-    matvec, solve = (record(f, (vector, vector), debug_info) for f in (product, quotient))
-    params = {"graph": solve, "matvec": matvec, "vecmat": matvec, "transpose_solve": solve}
-    yield Sample((rng.uniform(1, 2, 5).astype(np.float32), rng.standard_normal(5).astype(np.float32)), params)
-
-
 custom_linear_solve = Primitive(
     name="custom_linear_solve",
     shape_rule=_shape,
@@ -172,7 +151,6 @@ custom_linear_solve = Primitive(
     transpose=_solve_transpose,
     batch=_solve_batch,
     reference=_reference,
-    sampler=_solve_samples,
     multiple_results=True,
 )
 
@@ -203,28 +181,6 @@ def _root_batch(args: Sequence[Value], dims: Dims, **graphs: Any) -> tuple[Outs,
     return outs, (0,) * len(outs)
 
 
-def _root_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    vector = ShapedArray((5,), rules.FLOAT32)
-    debug_info = DebugInfo("jit", evaluate)
-
-    # c x - c = 0, whose solution is 1 for any guess.
-    def function(c: Any, x: Any) -> list[Any]:
-        return [add.bind(mul.bind(c, x), neg.bind(c))]
-
-    def solve(c: Any, guess: Any) -> list[Any]:
-        return [add.bind(div.bind(c, c), add.bind(guess, neg.bind(guess)))]
-
-    def tangent_solve(c: Any, x: Any, y: Any) -> list[Any]:
-        return [div.bind(y, c)]
-
-    params = {
-        "graph": record(solve, (vector, vector), debug_info),
-        "function": record(function, (vector, vector), debug_info),
-        "tangent_solve": record(tangent_solve, (vector,) * 3, debug_info),
-    }
-    yield Sample((rng.uniform(1, 2, 5).astype(np.float32), rng.standard_normal(5).astype(np.float32)), params)
-
-
 custom_root = Primitive(
     name="custom_root",
     shape_rule=_shape,
@@ -232,6 +188,5 @@ custom_root = Primitive(
     transpose=None,
     batch=_root_batch,
     reference=_reference,
-    sampler=_root_samples,
     multiple_results=True,
 )

@@ -6,14 +6,12 @@ Eager evaluation moves the array (`eager`). A compiled function runs on one devi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from pycompiler._runtime import Array, ShapedArray, devices
+from pycompiler._runtime import Array, ShapedArray
 from pycompiler.core.mesh.placement import Placement
-from pycompiler.core.tracing.primitive import Primitive, Sample, Zero
+from pycompiler.core.tracing.primitive import Primitive, Zero
 from pycompiler.primitives.rules import Dims
 
 # device_put(x, device, src): x on `device` (None: unchanged). `src` is the previous placement, if it is known.
@@ -43,20 +41,10 @@ def _batch(args: Sequence[Any], dims: Dims, *, device: Placement | None, src: Pl
     return device_put.bind(args[0], device=device, src=src), dims[0]
 
 
-def _reference(x: Any, *, device: Placement | None, src: Placement | None) -> Any:
-    return x
-
-
-def _samples(rng: np.random.Generator) -> Iterable[Sample]:
-    yield Sample((rng.standard_normal(5).astype(np.float32),), {"device": devices()[0], "src": None})
-
-
 device_put = Primitive(
     name="device_put",
     shape_rule=_shape,
     jvp=_jvp,
     transpose=_transpose,
     batch=_batch,
-    reference=_reference,
-    sampler=_samples,
 )

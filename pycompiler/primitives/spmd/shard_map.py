@@ -17,8 +17,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.autodiff.linearize import LinearizedGraph, linearize_graph
 from pycompiler.core.autodiff.transpose import transpose_graph
@@ -31,7 +29,7 @@ from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph
-from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, is_undefined, is_zero
+from pycompiler.core.tracing.primitive import Dims, Primitive, is_undefined, is_zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import mapped_size
 from pycompiler.core.tracing.trace import DebugInfo
@@ -306,22 +304,12 @@ def _batch(
     return outs, out_dims
 
 
-def _no_reference(*args: Any, **params: Any) -> Any:
-    raise NotImplementedError("shard_map: NumPy has no devices; evaluate it with pycompiler instead")
-
-
-def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
-    return ()
-
-
 shard_map = Primitive(
     "shard_map",
     _shape,
     _jvp,
     _transpose,
     _batch,
-    _no_reference,
-    _no_samples,
     multiple_results=True,
     linearize=_linearize,
     axis_names=_over,
@@ -361,18 +349,12 @@ def _constraint_batch(args: Sequence[Value], dims: Dims, *, sharding: Any) -> tu
     return sharding_constraint.bind(x, sharding=sharding), dim
 
 
-def _constraint_reference(x: Any, *, sharding: Any) -> Any:
-    return x
-
-
 sharding_constraint = Primitive(
     "sharding_constraint",
     _constraint_shape,
     _constraint_jvp,
     _constraint_transpose,
     _constraint_batch,
-    _constraint_reference,
-    _no_samples,
 )
 
 __all__ = ["Layouts", "local_aval", "mentioned", "own_axes", "shard_map", "sharding_constraint", "spec_of", "within"]
