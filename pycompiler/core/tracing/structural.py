@@ -37,6 +37,15 @@ def _randn(rng: np.random.Generator, *shape: int) -> np.ndarray[Any, Any]:
     return rng.standard_normal(shape).astype(np.float32)
 
 
+def _pushed(
+    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The result and the tangent of an operation that is linear in its only operand."""
+    out = primitive.bind(*primals, **params)
+    (tangent,) = tangents
+    return out, Zero(get_aval(out)) if type(tangent) is Zero else primitive.bind(tangent, **params)
+
+
 # add
 
 
@@ -126,7 +135,7 @@ def _broadcast_shape(x: ShapedArray, *, shape: Shape, broadcast_dimensions: tupl
 
 
 def _broadcast_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-    return broadcast_in_dim.bind(*primals, **params), broadcast_in_dim.bind(*tangents, **params)
+    return _pushed(broadcast_in_dim, primals, tangents, params)
 
 
 def _broadcast_transpose(ct: Any, x: Any, *, shape: Shape, broadcast_dimensions: tuple[int, ...]) -> Sequence[Any]:
@@ -187,7 +196,7 @@ def _transpose_shape(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedA
 
 
 def _transpose_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-    return transpose.bind(*primals, **params), transpose.bind(*tangents, **params)
+    return _pushed(transpose, primals, tangents, params)
 
 
 def _transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> Sequence[Any]:
@@ -240,7 +249,7 @@ def _sum_shape(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
 
 
 def _sum_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-    return reduce_sum.bind(*primals, **params), reduce_sum.bind(*tangents, **params)
+    return _pushed(reduce_sum, primals, tangents, params)
 
 
 def _sum_transpose(ct: Any, x: Any, *, axes: tuple[int, ...]) -> Sequence[Any]:
