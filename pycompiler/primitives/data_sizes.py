@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.tracing.primitive import Dims, Primitive, Zero, is_zero
+from pycompiler.core.tracing.primitive import Dims, Primitive, is_zero
 from pycompiler.core.tracing.structural import move_dim
-from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.core.types.aval import ShapedArray, get_aval
 from pycompiler.primitives import rules
 from pycompiler.primitives.movement import pad
 from pycompiler.primitives.rules import Value
@@ -24,10 +24,6 @@ from pycompiler.primitives.rules import Value
 
 
 def _shape(padded: ShapedArray, count: ShapedArray, *, size: Dim) -> ShapedArray:
-    if not padded.shape or count.shape != ():
-        raise ValueError(
-            f"take_first: takes an array with dimensions and a scalar, got {short(padded)}, {short(count)}"
-        )
     return ShapedArray((size, *padded.shape[1:]), padded.dtype, padded.weak_type)
 
 
@@ -41,8 +37,6 @@ def _jvp(primals: Sequence[Value], tangents: Sequence[Value], *, size: Dim) -> t
 
 def _transpose(cotangent: Value, padded: Any, count: Value, *, size: Dim) -> Sequence[Any]:
     shape = padded.aval.shape
-    if type(cotangent) is Zero:
-        return Zero(padded.aval), None
     zeros = (0,) * len(shape)
     zero = np.zeros((), get_aval(cotangent).dtype)
     high = (shape[0] - size, *zeros[1:])
@@ -51,11 +45,9 @@ def _transpose(cotangent: Value, padded: Any, count: Value, *, size: Dim) -> Seq
 
 def _batch(args: Sequence[Value], dims: Dims, *, size: Dim) -> tuple[Value, int | None]:
     padded, count = args
-    if dims[1] is not None or dims[0] is None:
-        raise ValueError(
-            "vmap: a size that depends on data would differ from member to member of the mapped axis.\n"
-            "What to do: pass size= (and fill_value=) to nonzero, unique and their like, or use where(mask, x, y)"
-        )
+    # The size is that of a mask, which all members share: of a mask that is mapped, no size is asked for.
+    assert dims[0] is not None
+    assert dims[1] is None
     return take_first.bind(move_dim(padded, dims[0], 1), count, size=size), 1
 
 

@@ -106,8 +106,7 @@ def _solve_transpose(
 ) -> Sequence[Value]:
     count = len(matvec.out_avals)
     first = len(args) - count
-    if any(map(is_undefined, args[:first])):
-        raise TypeError("custom_linear_solve: its solution is linear in b alone, not in values that matvec closes over")
+    assert not any(map(is_undefined, args[:first])), "a solution is linear in its right side alone"
     if vecmat is None or transpose_solve is None:
         raise TypeError(
             "custom_linear_solve: reverse-mode differentiation needs `transpose_solve`, or symmetric=True where the "
