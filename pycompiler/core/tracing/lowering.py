@@ -6,6 +6,7 @@ The operands are tracers. `lowered` replaces the equations of a graph, and of th
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -92,8 +93,7 @@ class LoweringContext:
 
     def replace(self, **changes: Any) -> LoweringContext:
         """A copy with other fields."""
-        made = LoweringContext(self.primitive, self.avals_in, self.avals_out, self.platforms[0])
-        made.tokens_in = self.tokens_in
+        made = copy.copy(self)
         for name, value in changes.items():
             setattr(made, name, value)
         return made
