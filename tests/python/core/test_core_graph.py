@@ -141,6 +141,10 @@ def test_ill_typed_graphs_are_found():
         check_graph(ClosedGraph(Graph((), good.graph.inputs, good.graph.outputs, (equation, equation)), ()))
     with pytest.raises(TypeError, match="1 constants are declared, 0 given"):
         check_graph(ClosedGraph(Graph(good.graph.inputs, (), good.graph.outputs, good.graph.equations), ()))
+    with pytest.raises(TypeError, match=r"a constant declared f32\[3\] is f32\[\]"):
+        check_graph(
+            ClosedGraph(Graph(good.graph.inputs, (), good.graph.outputs, good.graph.equations), (np.float32(1),))
+        )
 
 
 def test_bad_operands_fail_while_tracing():
