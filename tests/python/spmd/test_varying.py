@@ -149,3 +149,20 @@ def test_branches_without_results_have_their_effects(capsys):
     pc.shard_map(show, mesh=MESH, in_specs=P("x"), out_specs=P("x"))(V)
     pc.effects_barrier()
     assert sorted(capsys.readouterr().out.split("\n")[:-1]) == ["sum 13.0"] * 2
+
+
+def test_types_on_a_device_are_types_of_arrays():
+    seen = []
+
+    def look(x):
+        kind = pc.typeof(x)
+        seen.append((repr(kind), str(kind), kind.mat.varying, x.ndim))
+        assert kind == pc.typeof(2 * x)
+        assert {kind: 1}[pc.typeof(2 * x)] == 1
+        assert not pc.typeof(np.float32(1)).mat.varying
+        with pytest.raises(AttributeError, match=r"typeof\(x\).mat tells along which axes x varies"):
+            _ = kind.aval.mat
+        return x
+
+    pc.shard_map(look, mesh=MESH, in_specs=P("x"), out_specs=P("x"))(V)
+    assert seen == [("ShapedArray(float32[2])", "f32[2]", {"x"}, 1)]
