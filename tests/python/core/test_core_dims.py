@@ -344,3 +344,35 @@ def test_a_dimension_is_a_number_where_it_meets_arrays():
     assert (weak.shape, weak.dtype, weak.weak_type) == ((), "int32", True)
     with pytest.raises(TypeError, match="n has a value only inside of a traced function"):
         pc.numpy.asarray(n)
+
+
+def test_dimensions_among_other_numbers():
+    assert +n is n
+    eight = Dim("eight", multiple_of=8)
+    assert divmod(0, n) == (0, 0)
+    assert divmod(8 * n, n) == (8, 0)
+    assert eight // 1 == eight
+    assert dims.surely_below(np.int64(1), np.int64(2))
+    assert not dims.is_at_least(np.int64(1), np.int64(2))
+    for sizes in ((1.5, 2), (2, 1.5)):
+        with pytest.raises(TypeError, match=r"sizes, bounds and counts are integers, got 1\.5"):
+            dims.is_at_least(*sizes)
+    with pytest.raises(TypeError, match="not supported between instances of 'Dim' and 'str'"):
+        _ = n < "a"
+    for convert in (float, complex):
+        with pytest.raises(
+            InconclusiveDimensionError, match=f"is not a {convert.__name__} of Python; its symbols are n"
+        ):
+            convert(n)
+
+
+def test_one_symbol_has_one_size():
+    x, y = (pc.ShapeDtypeStruct((size,), "float32") for size in (n, n))
+    exported = pc.export.export(pc.jit(lambda x, y: x + y))(x, y)
+    with pytest.raises(ValueError, match=r"n is m, but m \+ 1 by axis 0 of"):
+        pc.make_jaxpr(exported.call)(pc.ShapeDtypeStruct((m,), "float32"), pc.ShapeDtypeStruct((m + 1,), "float32"))
+
+
+def test_a_symbolic_axis_has_no_slice_of_step_zero():
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        pc.make_jaxpr(lambda x: x[::0])(pc.ShapeDtypeStruct((n,), "float32"))

@@ -1,6 +1,8 @@
 """Element types: promotion is JAX's for all combinations; narrowing is reported once for each place."""
 
+import enum
 import itertools
+import pickle
 import warnings
 
 import jax
@@ -125,9 +127,29 @@ def test_kinds_and_limits_know_bfloat16():
         (lambda: dtypes.result_type(), ValueError, "at least one value or dtype is needed"),
         (lambda: dtypes.result_type(object()), TypeError, "of type object is neither an array, a scalar nor a dtype"),
         (lambda: dtypes.iinfo(dtypes.KEY), TypeError, "are no numbers: they have no order and no limits"),
+        (
+            lambda: dtypes.position_dtype("argmax", 2**31),
+            OverflowError,
+            "argmax: positions up to 2147483648 do not fit into int32, and 64-bit types are off",
+        ),
         (lambda: dtypes.canonicalize(np.dtype([("f", "V1")])), TypeError, "is not supported; the supported ones are"),
     ],
 )
 def test_errors_of_dtypes_name_what_was_given(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_types_of_single_values_and_of_parts():
+    class Choice(enum.IntEnum):
+        FIRST = 1
+
+    assert dtypes.result_type(Choice.FIRST) == (np.int32, True)
+    assert dtypes.result_type(Choice.FIRST, "int8") == (np.int8, False)
+    assert pickle.loads(pickle.dumps(dtypes.KEY)) is dtypes.KEY
+    assert [dtypes.bit_width(dtypes.as_dtype(name)) for name in ("int4", "uint4", "float16")] == [4, 4, 16]
+    assert dtypes.with_parts(dtypes.complex64) == np.complex64
+    assert dtypes.position_dtype("argmax", 2**31 - 1) == np.int32
+    with enable_x64():
+        assert dtypes.position_dtype("argmax", 2**31) == np.int64
+        assert dtypes.result_type(Choice.FIRST) == (np.int64, True)

@@ -1,13 +1,16 @@
 """Tracers: errors when their value is requested, and when they are used after the end of their trace."""
 
+import pickle
 import re
 
 import numpy as np
 import pytest
 
+from pycompiler import ShapeDtypeStruct
 from pycompiler.core import errors
+from pycompiler.core.dims.dims import Dim
 from pycompiler.primitives import PRIMITIVES
-from pycompiler.transforms import eval_shape, grad, make_jaxpr, vmap
+from pycompiler.transforms import eval_shape, grad, jvp, make_jaxpr, vmap
 
 sin, mul, ge = PRIMITIVES["sin"], PRIMITIVES["mul"], PRIMITIVES["ge"]
 
@@ -128,3 +131,33 @@ def test_a_trace_ends_when_the_function_raises():
         with pytest.raises(errors.UnexpectedTracerError):
             sin.bind(leaked[0])
     assert float(np.asarray(sin.bind(0.0))) == 0.0
+
+
+def test_reading_a_value_under_grad():
+    """Forward mode and grad know the value of what they trace, so Python may read it."""
+    whole = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+
+    def read(x):
+        one = x[1, 0] if hasattr(x, "shape") and x.shape else x
+        seen.extend([bool(one), int(one), float(one), complex(one), one.item(), one.tolist(), f"{one:.2f}"])
+        seen.extend([x.tolist(), x.tobytes(), x.item(3), x.is_valid() if hasattr(x, "is_valid") else None])
+        return mul.bind(x, x)
+
+    seen = []
+    jvp(read, (whole,), (whole,))
+    assert seen[:7] == [True, 3, 3.0, 3 + 0j, 3.0, 3.0, "3.00"]
+    assert seen[7:10] == [whole.tolist(), whole.tobytes(), 4.0]
+    with pytest.raises(TypeError, match="integer"):
+        jvp(lambda x: [1, 2][x], (np.float32(1),), (np.float32(1),))
+    with pytest.raises(errors.ConcretizationTypeError, match=r"(?s)to format it as '\.2f'.*format it outside"):
+        make_jaxpr(lambda x: f"{x:.2f}")(1.0)
+    with pytest.raises(errors.ConcretizationTypeError, match=r"(?s)to pickle them.*pickle the result"):
+        make_jaxpr(pickle.dumps)(1.0)
+    texts = []
+    make_jaxpr(lambda x: texts.append(f"{x}") or x)(np.float32(1))
+    assert texts == ["Traced<float32[]>with<make_jaxpr>"]
+
+
+def test_a_size_that_is_not_known_is_no_count():
+    with pytest.raises(errors.InconclusiveDimensionError, match=r"len\(\) of a traced f32\[n\] must be an int"):
+        make_jaxpr(len)(ShapeDtypeStruct((Dim("n"),), "float32"))

@@ -392,3 +392,59 @@ def test_functions_that_yield_are_refused():
 def test_errors_of_trees_name_what_was_given(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_what_a_partial_of_a_partial_calls():
+    def add(x, y, z, *, by):
+        return (x + y + z) * by
+
+    inner = functools.partial(add, 1, by=2)
+    outer = tree_util.Partial(inner, 3)
+    kept = outer.func
+    assert (kept.func, kept.args, kept.keywords) == (add, (1,), {"by": 2})
+    assert repr(kept) == repr(inner)
+    assert kept == inner
+    assert outer(4) == 16
+    assert not hasattr(kept, "other")
+    assert {outer.func: 1}[tree_util.Partial(inner, 5).func] == 1
+
+
+def test_keys_of_users_and_of_mixed_dicts():
+    class Key:
+        def __str__(self):
+            return ".mine"
+
+    assert tree_util.keystr((Key(), tree_util.DictKey("a")), simple=True, separator="/") == ".mine/a"
+    with pytest.raises(ValueError, match=r"the keys of a dict in a tree cannot be sorted: \[1, 'a'\]"):
+        tree_util.flatten_one_level({1: 2, "a": 3})
+    assert repr(tree_util.default_registry) == "default_registry"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: tree_util.treedef_tuple(3),
+            "treedef_tuple: takes structures of trees, got 3; tree_structure gives them",
+        ),
+        (
+            lambda: tree_util.register_pytree_node_class(3),
+            "register_pytree_node_class: takes a class, got 3 of type int",
+        ),
+        (
+            lambda: tree_util.register_pytree_node_class(Empty),
+            "register_pytree_node_class: the class Empty has no tree_flatten and no tree_unflatten; define it",
+        ),
+        (
+            lambda: tree_util.register_pytree_with_keys_class(Empty),
+            "the class Empty has no tree_flatten_with_keys and no tree_unflatten; define it",
+        ),
+    ],
+)
+def test_what_is_no_node_is_named(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+class Empty:
+    """No node of trees."""

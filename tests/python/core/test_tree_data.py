@@ -8,7 +8,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import tree_util
-from pycompiler.core.types import tree
+from pycompiler.core.types import tree, tree_data
 
 
 class Box:
@@ -169,3 +169,28 @@ def test_what_can_not_be_compared_is_equal_to_itself_alone():
 def test_static_arguments_must_still_be_hashable():
     with pytest.raises(ValueError, match="must be hashable"):
         pc.jit(lambda x, sizes: x, static_argnums=1)(1.0, [1])
+
+
+def test_data_of_other_kinds():
+    names = np.array(["a", None, [1]], dtype=object)
+    assert tree_data.equal_data(names, names.copy())
+    assert not tree_data.equal_data(names, np.array(["a", None, [2]], dtype=object))
+    assert not tree_data.equal_data(1, 1.0)
+    x, y = pnp.arange(3), pnp.arange(3)
+    assert tree_data.equal_data(x, y)
+    y.delete()
+    assert not tree_data.equal_data(x, y)
+    assert tree_data.equal_data(y, y)
+
+
+def test_data_that_can_not_be_copied_is_compared_by_itself():
+    class Handle:
+        __hash__ = None
+
+        def __deepcopy__(self, memo):
+            raise TypeError("a handle of the system")
+
+    handle = Handle()
+    assert tree_data.copy_data(handle) is handle
+    assert tree.tree_structure(Box(0, handle)) == tree.tree_structure(Box(0, handle))
+    assert tree.tree_structure(Box(0, handle)) != tree.tree_structure(Box(0, Handle()))
