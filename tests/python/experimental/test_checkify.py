@@ -252,6 +252,29 @@ def test_checks_of_devices():
         err.throw()
 
 
+def test_a_check_after_those_of_devices():
+    mesh = pc.make_mesh((1,), ("x",))
+
+    @partial(pc.shard_map, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
+    def local(x):
+        checkify.check(x[0] > 0, "{} first", x[0])
+        return x
+
+    def later(x):
+        y = local(x)
+        checkify.check(y[1] > 0, "{} second", y[1])
+        return y
+
+    checked = checkify.checkify(later)
+    for form in (checked, pc.jit(checked)):
+        found = [form(np.array(x, np.float32))[0].get() for x in ([1, 2], [-1, -2], [1, -2])]
+        assert found == [
+            None,
+            "at mapped index 0: -1.0 first (`check` failed)",
+            "at mapped index 0: -2.0 second (`check` failed)",
+        ]
+
+
 # Raising.
 
 
