@@ -176,3 +176,28 @@ def test_errors_say_what_and_what_to_do(run, error, text):
     with pytest.raises(error, match=f"(?s){text}"):
         run(ref)
     np.testing.assert_array_equal(held(ref), [0, 0, 0])
+
+
+def test_the_type_of_a_reference_is_that_of_its_array():
+    ref = pc.new_ref(pnp.arange(3.0))
+    aval, held = pc.typeof(ref), pc.typeof(ref[...])
+    assert (aval.ndim, aval.size, aval.weak_type) == (1, 3, False)
+    assert aval.sharding == held.sharding
+    # A reference of users' types consists of itself alone.
+    assert aval.lo_ty() == [aval]
+    assert aval.lower_val(ref) == [ref]
+    assert aval.raise_val(ref) is ref
+    assert aval.normalize() is aval
+    assert ref.format == ref[...].format
+    assert ref.committed
+
+
+def test_what_a_reference_does_not_hold():
+    ref = pc.new_ref(1.0)
+    pc.free_ref(ref)
+    with pytest.raises(ValueError, match=r"Ref\{float32\[\]\} is used after free_ref"):
+        ref[...] = 2.0
+    kept = []
+    pc.grad(lambda x: kept.append(x) or x)(1.0)
+    with pytest.raises(pc.errors.UnexpectedTracerError, match="is used after that call has ended"):
+        pc.new_ref(0.0)[...] = kept[0]
