@@ -116,7 +116,7 @@ static void framesAreCutAnywhere() {
     }
   }
   CHECK(count == 2 && !reader.isBroken);
-  for (const char *wrong : {"\xff\xff\xff\xff", "\x02\0\0\0ab"}) {
+  for (const char *wrong : {"\xff\xff\xff\xff\0", "\x02\0\0\0ab"}) {
     FrameReader other;
     other.add(wrong, 6);
     CHECK(!other.take(taken));
