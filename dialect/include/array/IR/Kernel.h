@@ -10,8 +10,8 @@ namespace mlir::array {
 /// their own, and shares it among threads.
 inline constexpr llvm::StringLiteral kGridAttr = "array.grid";
 
-/// The mark of another loop of the program with independent iterations (array-share-scans), which the memory plan treats
-/// alike.
+/// The mark of another loop of the program with independent iterations (array-share-scans), which the memory plan
+/// treats alike.
 inline constexpr llvm::StringLiteral kIndependentAttr = "array.independent";
 
 } // namespace mlir::array
