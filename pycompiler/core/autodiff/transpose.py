@@ -89,7 +89,12 @@ def _transpose(equation: Equation, outs: list[Any], known: dict[Atom, Any], line
 
 
 def _is_divided(equation: Equation) -> bool:
-    return any(atom.aval.explicit_sharding is not None for atom in (*equation.inputs, *equation.outputs))
+    # Loops, not generators: this is asked for each operation.
+    for atoms in (equation.inputs, equation.outputs):
+        for atom in atoms:
+            if atom.aval.explicit_sharding is not None:
+                return True
+    return False
 
 
 def _transpose_divided(equation: Equation, outs: list[Any], args: list[Any]) -> Sequence[Any]:

@@ -90,9 +90,12 @@ def type_results(
     """
     if primitive in _BY_SHAPE_RULE or primitive.is_users:
         return results
-    known = [aval.explicit_sharding for aval in avals if aval.explicit_sharding is not None]
-    if not known:
+    for aval in avals:
+        if aval.explicit_sharding is not None:
+            break
+    else:
         return results
+    known = [aval.explicit_sharding for aval in avals if aval.explicit_sharding is not None]
     mesh: AbstractMesh = known[0].mesh
     manual = axes.manual_axes()
     if manual is not None and manual.names >= set(mesh.axis_names):
