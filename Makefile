@@ -65,7 +65,7 @@ modules: configure ## the extension modules alone, in place: all that Python nee
 demo: modules ## the main job: train a network on handwritten digits
 	$(PY) examples/train_digits.py
 
-test: build lint ## all tests, tables sampled: lint, ctest, lit, pytest (18 to 23 minutes on two cores); SAMPLE=0 to 7
+test: build lint ## all tests, tables sampled: lint, ctest, lit, pytest (about 20 minutes on two cores); SAMPLE=0 to 7
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
 	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full"
