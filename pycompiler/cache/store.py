@@ -221,12 +221,12 @@ class Store:
         return len(found)
 
     def _sweep(self, before: float) -> None:
-        for entry in os.scandir(self.folder):
-            if not (entry.name.startswith(".") and entry.name.endswith(_TEMPORARY)):
-                continue
-            with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_mtime < before:
-                    os.unlink(entry.path)
+        with os.scandir(self.folder) as files:
+            for file in files:
+                if file.name.startswith(".") and file.name.endswith(_TEMPORARY):
+                    with contextlib.suppress(OSError):
+                        if file.stat(follow_symlinks=False).st_mtime < before:
+                            os.unlink(file.path)
 
     @contextlib.contextmanager
     def _locked(self) -> Generator[bool]:
