@@ -44,6 +44,10 @@ macro(compile_with_clang)
     # a function that its headers call deprecated.
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>"
       "$<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>")
+    # Headers of MLIR are layers of small functions. To inline only those takes a third less time than -O3 (014-clang.md).
+    if(CMAKE_BUILD_TYPE STREQUAL "Release")
+      add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-O1 -mllvm -inline-threshold=50>")
+    endif()
   endif()
 endmacro()
 

@@ -54,6 +54,4 @@ set_source_files_properties("${kernel_source}" PROPERTIES OBJECT_DEPENDS "${kern
 set_source_files_properties("${kernel_source}" PROPERTIES COMPILE_DEFINITIONS
   "PCRT_KERNEL_OBJECTS=\"${kernel_objects}\";PCRT_KERNEL_ROWS=\"${kernel_rows}\"")
 
-add_extension_module(_compiler "${CMAKE_SOURCE_DIR}/dialect/python")
-target_link_libraries(_compiler PRIVATE ArrayBuiltFunctions ArrayStablehlo ArrayTarget ArrayPipelines ArrayTransforms ArrayToLinalg ArrayDialect)
-set_target_properties(_compiler PROPERTIES BUILD_RPATH "${LLVM_LIBRARY_DIR}")
+add_subdirectory(dialect/python)

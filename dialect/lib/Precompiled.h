@@ -8,11 +8,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -34,3 +32,24 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+
+namespace mlir::array {
+
+/// Nobody calls it. Templates that a precompiled header uses are instantiated in it, once; each file of a pass registers
+/// the dialects that its results may be of.
+inline void instantiateRegistrations(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect>();
+  registry.insert<arith::ArithDialect>();
+  registry.insert<bufferization::BufferizationDialect>();
+  registry.insert<func::FuncDialect>();
+  registry.insert<gpu::GPUDialect>();
+  registry.insert<linalg::LinalgDialect>();
+  registry.insert<LLVM::LLVMDialect>();
+  registry.insert<math::MathDialect>();
+  registry.insert<memref::MemRefDialect>();
+  registry.insert<scf::SCFDialect>();
+  registry.insert<tensor::TensorDialect>();
+  registry.insert<vector::VectorDialect>();
+}
+
+} // namespace mlir::array

@@ -8,7 +8,6 @@
 namespace mlir::array {
 
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "array/Bufferize/Passes.h.inc"
 
 } // namespace mlir::array

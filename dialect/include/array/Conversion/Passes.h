@@ -12,7 +12,6 @@ class FuncOp;
 namespace mlir::array {
 
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "array/Conversion/Passes.h.inc"
 
 } // namespace mlir::array

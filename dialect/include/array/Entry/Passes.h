@@ -9,7 +9,6 @@
 namespace mlir::array {
 
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "array/Entry/Passes.h.inc"
 
 } // namespace mlir::array

@@ -1,4 +1,4 @@
-// The pass on collectives for GPUs: constructor and registration.
+// The pass on collectives for GPUs: its constructor. lib/Pipelines/Passes.cpp registers it.
 #ifndef ARRAY_GPU_COLLECTIVES_H
 #define ARRAY_GPU_COLLECTIVES_H
 
@@ -8,7 +8,6 @@
 namespace mlir::array {
 
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "array/Gpu/Collectives.h.inc"
 
 } // namespace mlir::array

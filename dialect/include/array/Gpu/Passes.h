@@ -11,7 +11,6 @@
 namespace mlir::array {
 
 #define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
 #include "array/Gpu/Passes.h.inc"
 
 } // namespace mlir::array
