@@ -129,12 +129,12 @@ def read_stablehlo(text: str) -> ir.Module:
 def signature_of(module: ir.Module, entry: str) -> tuple[list[ShapedArray], list[ShapedArray]]:
     """The avals of the arguments and of the results of a function of a module. Raises `ir.MLIRError` if the function
     does not exist, TypeError for types that are no arrays, and for sizes that the function's attributes do not give."""
-    emit = _load_module("pycompiler.compile.emit")
+    types_of = _load_module("pycompiler.compile.emit_types")
     with _lock:
         signature = module.function_type(entry)
         sides = given_dims(module, entry)
         arguments, results = (
-            [emit.aval_of(given, dims) for given, dims in zip(types, side or [None] * len(types), strict=True)]
+            [types_of.aval_of(given, dims) for given, dims in zip(types, side or [None] * len(types), strict=True)]
             for types, side in zip((signature.inputs, signature.results), sides, strict=True)
         )
     return arguments, results

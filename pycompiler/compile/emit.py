@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._compiler import ir
-from pycompiler.compile.emit_sizes import UNKNOWN, SizeEmitter, as_numbers, dims_in
+from pycompiler.compile.emit_sizes import SizeEmitter, dims_in
+from pycompiler.compile.emit_types import TypeEmitter
 from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.compile.module_sizes import with_derived
 from pycompiler.core.autodiff.call import call
@@ -23,7 +24,6 @@ from pycompiler.core.dims.dims import Dim, Dimension, Symbol
 from pycompiler.core.dims.sizes import solve, symbols_of
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
-from pycompiler.core.source import Source
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
@@ -31,8 +31,7 @@ from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.specialize import aval_at
 from pycompiler.core.tracing.trace import names_of
-from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import ShapedArray, shaped, short
+from pycompiler.core.types.aval import ShapedArray, short
 from pycompiler.primitives import TYPE_PARAMS, WISH_PARAMS
 from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
@@ -49,51 +48,6 @@ from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 
 ENTRY = "main"
-
-
-def _small(name: str) -> str:
-    """MLIR's name of a small type. Its i1 is the bool, so int1 has a sign."""
-    if name.startswith("float"):
-        return "f" + name.removeprefix("float").replace("_", "").upper()
-    return name.replace("uint", "ui").replace("int", "i") if name != "int1" else "si1"
-
-
-_ELEMENTS = {
-    dtypes.bool_: "i1",
-    dtypes.int8: "i8",
-    dtypes.int16: "i16",
-    dtypes.int32: "i32",
-    dtypes.int64: "i64",
-    dtypes.uint8: "ui8",
-    dtypes.uint16: "ui16",
-    dtypes.uint32: "ui32",
-    dtypes.uint64: "ui64",
-    dtypes.float16: "f16",
-    dtypes.bfloat16: "bf16",
-    dtypes.float32: "f32",
-    dtypes.float64: "f64",
-    # Keys are moved as 64-bit words.
-    dtypes.KEY: "ui64",
-    dtypes.complex64: "complex<f32>",
-    dtypes.complex128: "complex<f64>",
-} | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}
-
-
-# In a module from elsewhere, ui64 is a number and not a key.
-_DTYPES = {text: dtype for dtype, text in _ELEMENTS.items() if dtype != dtypes.KEY}
-
-
-def aval_of(given: ir.Type, dims: Sequence[Dimension] | None = None) -> ShapedArray:
-    """The aval of a tensor type, the inverse of `type_of`; `dims` are its dimensions, if some are symbolic. Raises
-    TypeError, naming the type, for other types and for tensors with sizes that are not given."""
-    if not isinstance(given, ir.RankedTensorType) or str(given.element_type) not in _DTYPES:
-        raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
-    if dims is None and None in given.shape:
-        raise TypeError(
-            f"{given} has sizes that are not fixed: write its sizes, or how they follow from symbols (array.dims, "
-            "array.symbols)"
-        )
-    return shaped(given.shape if dims is None else dims, _DTYPES[str(given.element_type)])
 
 
 def _sizes_of_call(code: ModuleCode, avals: Sequence[ShapedArray]) -> dict[str, Dimension]:
@@ -128,17 +82,12 @@ def _is_cut(equation: Equation) -> TypeError:
     )
 
 
-class Emitter:
-    """Builds one module. It makes each type and location once."""
+class Emitter(TypeEmitter):
+    """Builds one module."""
 
     def __init__(self, context: ir.Context, symbols: Sequence[Symbol] = ()) -> None:
-        self.context = context
-        self.unknown = ir.Location.unknown(context)
+        super().__init__(context)
         self.module = ir.Module.create(self.unknown)
-        self._elements: dict[Any, ir.Type] = {}
-        self._types: dict[tuple[Any, Any], ir.Type] = {}
-        self._locations: dict[tuple[int, int], ir.Location] = {}
-        self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
         self._callees: dict[int, str] = {}
         self._formula: Primitive | None = None  # the one whose formula is being emitted
         self._linked: dict[tuple[ModuleCode, tuple[tuple[str, Dimension], ...]], str] = {}
@@ -151,68 +100,6 @@ class Emitter:
         self._token: ir.Value | None = None
         self._token_type = ir.Type.parse("!array.token", context)
         self._sizes = SizeEmitter(context, symbols)
-
-    def element(self, dtype: Any) -> ir.Type:
-        """The type of an element, cached: parsing all of them takes longer than emitting a small module."""
-        known = self._elements.get(dtype)
-        if known is None:
-            known = self._elements[dtype] = ir.Type.parse(_ELEMENTS[dtype], self.context)
-        return known
-
-    def type_of(self, aval: ShapedArray) -> ir.Type:
-        """The tensor type of an aval."""
-        key = (aval.shape, aval.dtype)
-        known = self._types.get(key)
-        if known is None:
-            shape = aval.shape if aval.is_concrete else as_numbers(aval.shape)
-            known = self._types[key] = ir.RankedTensorType.get(shape, self.element(aval.dtype))
-        return known
-
-    def location(self, source: Source | None) -> ir.Location:
-        """The location of a place in the user's code."""
-        if source is None:
-            return self.unknown
-        # Resolved once for a thousand equations of one line. The graph keeps the code object alive.
-        key = (id(source.code), source.lasti)
-        known = self._locations.get(key)
-        if known is None:
-            known = ir.Location.file(source.file, source.line, source.column, self.context)
-            self._locations[key] = known
-        return known
-
-    def attribute(self, value: Any) -> ir.Attribute:
-        """The attribute of a parameter, by the kind of its value, for all primitives."""
-        key = (type(value), value)
-        known = self._attributes.get(key)
-        if known is None:
-            known = self._attributes[key] = self._attribute(value)
-        return known
-
-    def _attribute(self, value: Any) -> ir.Attribute:
-        if isinstance(value, bool):
-            return ir.BoolAttr.get(value, self.context)
-        if isinstance(value, int):
-            return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), value)
-        if isinstance(value, Dim):
-            return ir.IntegerAttr.get(ir.Type.parse("i64", self.context), UNKNOWN)
-        if isinstance(value, tuple):
-            value = as_numbers(value)
-            if value and isinstance(value[0], tuple):
-                rows = np.asarray(value, np.int64)
-                return ir.DenseElementsAttr.get(
-                    rows, ir.RankedTensorType.get(rows.shape, ir.Type.parse("i64", self.context))
-                )
-            return ir.DenseI64ArrayAttr.get(value, self.context)
-        if isinstance(value, str):
-            return ir.StringAttr.get(value, self.context)
-        if isinstance(value, np.dtype):
-            return ir.TypeAttr.get(self.element(value))
-        raise TypeError(f"no attribute stands for a parameter of type {type(value).__name__}: {value!r}")
-
-    def _plan(self, plan: Mapping[str, int | str]) -> ir.Attribute:
-        values = {key: str(value) if isinstance(value, int) else f'"{value}"' for key, value in plan.items()}
-        entries = [f"{key} = {value}" for key, value in values.items()]
-        return ir.Attribute.parse(f"{{{', '.join(entries)}}}", self.context)
 
     def function(self, name: str, graph: Graph, *, private: bool, aliases: Sequence[tuple[int, int]] = ()) -> None:
         """`func.func @name`: its arguments are the graph's inputs, then its constants."""
@@ -302,7 +189,7 @@ class Emitter:
         }
         plan = self.plans.get(id(equation))
         if plan:
-            attributes["array.plan"] = self._plan(plan)
+            attributes["array.plan"] = self.plan_of(plan)
         operands = [*operands, *self._given_sizes(equation, ip)]
         return list(self._operation(f"array.{equation.primitive.name}", equation, operands, ip, attributes).results)
 
