@@ -16,6 +16,9 @@ JOBS ?= $(shell env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 ORACLE_FLAGS := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu XLA_FLAGS="$(ORACLE_FLAGS)" PYTHONDONTWRITEBYTECODE=
 
+# A worker that dies ends the run: with groups, xdist can wait for ever for the last tests of the worker in its place.
+WORKERS := -n $(JOBS) --dist loadgroup --max-worker-restart=0
+
 .PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak soak-distributed fuzz fuzz-programs bench bench-gpu docs
 .PHONY: test-libraries library-values bench-programs demo-jax demo-distributed test-pjrt bench-jax-backend bench-distributed
 .PHONY: test-torch test-torch-full demo-torch bench-torch
@@ -68,18 +71,18 @@ demo: modules ## the main job: train a network on handwritten digits
 test: build lint ## all tests, tables sampled: lint, ctest, lit, pytest (about 20 minutes on two cores); SAMPLE=0 to 7
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
-	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full"
+	$(TEST_ENV) $(PY) -m pytest $(WORKERS) -m "not full"
 	$(TEST_ENV) $(PY) tools/soak.py --seconds 30
 
 test-fast: build ## lit, C++ and the quick Python tests (under 30 s after an incremental build)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
-	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full" -x tests/python/core tests/python/runtime tests/python/compile tests/python/cache
+	$(TEST_ENV) $(PY) -m pytest $(WORKERS) -m "not full" -x tests/python/core tests/python/runtime tests/python/compile tests/python/cache
 
 test-full: build lint ## everything, exhaustively; before an issue is resolved
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build -j $(JOBS) -s
-	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup
+	$(TEST_ENV) $(PY) -m pytest $(WORKERS)
 	$(MAKE) test-sanitizers
 	$(MAKE) test-aarch64
 
