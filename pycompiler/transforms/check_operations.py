@@ -14,6 +14,8 @@ import numpy as np
 from pycompiler.core.source import user_source
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.primitives import COLLECTIVES, DECOMPOSITIONS, PRIMITIVES, rules
@@ -21,6 +23,7 @@ from pycompiler.primitives.arithmetic import convert
 from pycompiler.primitives.bits import or_
 from pycompiler.primitives.compare import eq, gt, lt, ne
 from pycompiler.primitives.control.checks import Error, check
+from pycompiler.primitives.control.cond import run_cond
 from pycompiler.primitives.control.failures import DivisionByZeroError, NaNError, OOBError
 from pycompiler.primitives.control.solvers import custom_linear_solve
 from pycompiler.primitives.gather import gather, gather_params, scatter
@@ -78,25 +81,52 @@ def _check_bounds(
         return
     given = get_aval(indices[0]).shape
     wide = dtypes.int64 if any(get_aval(index).dtype.itemsize == 8 for index in indices) else dtypes.int32
-    columns: list[Value] = []
-    outside: list[Value] = []
-    for index, dim in zip(indices, dims, strict=True):
-        index = index if get_aval(index).dtype == wide else convert.bind(index, new_dtype=wide)
-        most = full(given, shape[dim] - taken[dim], wide)
-        columns.append(reshaped(index, (prod(given), 1)))
-        bad = or_.bind(lt.bind(index, full(given, 0, wide)), gt.bind(index, most))
-        outside.append(reshaped(bad, (prod(given), 1)))
-    # The first position outside, in the order of the positions, then of the dimensions.
-    count = prod(given) * len(columns)
-    flags = reshaped(_joined(outside), (count,))
-    place = argmax.bind(flags, axis=0, index_dtype=rules.INT32)
-    axes = np.asarray([*dims] * prod(given), np.int32)
-    sizes = np.asarray([shape[dim] for dim in dims] * prod(given), np.int32)
-    index = _at(reshaped(_joined(columns), (count,)), place)
-    payload = [index if wide == dtypes.int32 else convert.bind(index, new_dtype=dtypes.int32)]
-    payload += [_at(axes, place), _at(sizes, place)]
-    failure = OOBError(user_source(), name, shape, concatenate.bind(*payload, dimension=0))
-    checker.fail_if(_any(flags), failure)
+    sizes = [shape[dim] for dim in dims]
+
+    def outside(columns: Sequence[Value]) -> list[Value]:
+        flags: list[Value] = []
+        for index, dim, size in zip(columns, dims, sizes, strict=True):
+            most = full(given, size - taken[dim], wide)
+            flags.append(or_.bind(lt.bind(index, full(given, 0, wide)), gt.bind(index, most)))
+        return flags
+
+    def first(*columns: Value) -> list[Value]:
+        # The first position outside, in the order of the positions, then of the dimensions.
+        count = prod(given) * len(columns)
+        flags = reshaped(_joined([reshaped(x, (prod(given), 1)) for x in outside(columns)]), (count,))
+        place = argmax.bind(flags, axis=0, index_dtype=rules.INT32)
+        index = _at(reshaped(_joined([reshaped(x, (prod(given), 1)) for x in columns]), (count,)), place)
+        payload = [index if wide == dtypes.int32 else convert.bind(index, new_dtype=dtypes.int32)]
+        for facts in (dims, sizes):
+            payload.append(_at(np.asarray([*facts] * prod(given), np.int32), place))
+        return [concatenate.bind(*payload, dimension=0)]
+
+    columns = [x if get_aval(x).dtype == wide else convert.bind(x, new_dtype=wide) for x in indices]
+    failed = _any_of(outside(columns))
+    if prod(given) * len(columns) <= _FEW:
+        (found,) = first(*columns)
+    else:
+        # Only a failure needs its place: to look for it takes longer than the check.
+        avals = [get_aval(x) for x in columns]
+        branches = [record(run, avals, DebugInfo("checkify", _check_bounds)) for run in (_nowhere, first)]
+        (found,) = run_cond(convert.bind(failed, new_dtype=dtypes.int32), branches, columns)
+    checker.fail_if(failed, OOBError(user_source(), name, shape, found))
+
+
+# With at most this many positions, a branch takes longer than the search for the first one outside.
+_FEW = 16
+
+
+def _nowhere(*_: Value) -> list[Value]:
+    return [np.zeros(3, np.int32)]
+
+
+def _any_of(flags: Sequence[Value]) -> Value:
+    """Whether any element of any of the arrays, which have one shape, holds."""
+    flag = flags[0]
+    for other in flags[1:]:
+        flag = or_.bind(flag, other)
+    return _any(flag)
 
 
 def _joined(columns: Sequence[Value]) -> Value:

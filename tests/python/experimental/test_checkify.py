@@ -362,3 +362,41 @@ def test_a_compiled_function_is_compiled_once():
 def test_bad_input(call, text):
     with pytest.raises(TypeError, match=text):
         call()
+
+
+@pytest.mark.parametrize("run", ["eager", "jit", "loop", "vmap of it", "it of vmap"])
+def test_the_first_of_many_positions_outside_is_named(run):
+    # More positions than are searched without a branch.
+    x = pnp.arange(1000.0)
+    place = np.arange(100, dtype=np.int32)
+    place[[40, 60]] = [2000, -1500]
+    sound = np.arange(100, dtype=np.int32)
+
+    def take(x, i):
+        return x[i]
+
+    checked = checkify.checkify(take, errors=checkify.index_checks)
+    want = "index 2000 is out of bounds for axis 0 with size 1000"
+    if run in ("eager", "jit"):
+        f = checked if run == "eager" else pc.jit(checked)
+        assert want in f(x, place)[0].get()
+        err, out = f(x, sound)
+        assert err.get() is None
+        np.testing.assert_array_equal(out, np.arange(100.0))
+    elif run == "loop":
+
+        def sums(x, i):
+            return lax.fori_loop(0, 3, lambda k, c: c + x[i + 950 * (k // 2)].sum(), 0.0)
+
+        f = pc.jit(checkify.checkify(sums, errors=checkify.index_checks))
+        assert "index 1000 is out of bounds" in f(x, sound)[0].get()
+        assert f(x, sound[:50])[0].get() is None
+    else:
+        rows = np.stack([sound, place, place[::-1]])
+        if run == "vmap of it":
+            message = pc.jit(pc.vmap(checked, in_axes=(None, 0)))(x, rows)[0].get()
+            assert f"at mapped index 1: out-of-bounds indexing for array of shape (1000,): {want}" in message
+            assert "at mapped index 2: out-of-bounds indexing for array of shape (1000,): index -500 is" in message
+        else:
+            f = checkify.checkify(pc.vmap(take, in_axes=(None, 0)), errors=checkify.index_checks)
+            assert want in pc.jit(f)(x, rows)[0].get()
