@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.source import user_source
+from pycompiler.core.tracing.evaluate import bound
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.primitives import COLLECTIVES, DECOMPOSITIONS, PRIMITIVES, rules
@@ -29,21 +30,17 @@ from pycompiler.primitives.control.solvers import custom_linear_solve
 from pycompiler.primitives.gather import gather, gather_params, scatter
 from pycompiler.primitives.indexing import dynamic_slice, dynamic_update_slice
 from pycompiler.primitives.movement import concatenate
-from pycompiler.primitives.reduction import argmax, reduce_or
+from pycompiler.primitives.reduction import argmax
 from pycompiler.primitives.rules import Value
 from pycompiler.primitives.shape import full, reshaped
+from pycompiler.transforms.check_regions import PROPAGATING, any_of
 from pycompiler.transforms.checker import Checker, Rule
-
-
-def _any(flags: Value) -> Value:
-    rank = len(get_aval(flags).shape)
-    return reduce_or.bind(flags, axes=tuple(range(rank))) if rank else flags
 
 
 def _check_nans(checker: Checker, name: str, outs: Sequence[Value]) -> None:
     if not checker.checks_for(NaNError):
         return
-    found = [_any(ne.bind(x, x)) for x in outs if _can_be_nan(get_aval(x).dtype)]
+    found = [any_of(ne.bind(x, x)) for x in outs if _can_be_nan(get_aval(x).dtype)]
     if not found:
         return
     nan = found[0]
@@ -58,7 +55,11 @@ def _can_be_nan(dtype: Any) -> bool:
 
 def _nan_rule(checker: Checker, equation: Equation, args: list[Value]) -> Any:
     primitive = equation.primitive
-    out = primitive.bind(*args, **equation.params)
+    out = bound(equation, args)
+    if primitive.name in PROPAGATING and isinstance(out, Tracer):
+        is_checked = checker.checks_for(NaNError) and _can_be_nan(get_aval(out).dtype)
+        checker.add(equation, args, out, NaNError(user_source(), primitive.name) if is_checked else None)
+        return out
     _check_nans(checker, primitive.name, out if primitive.multiple_results else (out,))
     return out
 
@@ -67,7 +68,7 @@ def _div(checker: Checker, equation: Equation, args: list[Value]) -> Any:
     if checker.checks_for(DivisionByZeroError):
         divisor = args[1]
         aval = get_aval(divisor)
-        zero = _any(eq.bind(divisor, full(aval.shape, 0, aval.dtype)))
+        zero = any_of(eq.bind(divisor, full(aval.shape, 0, aval.dtype)))
         checker.fail_if(zero, DivisionByZeroError(user_source()))
     return _nan_rule(checker, equation, args)
 
@@ -126,7 +127,7 @@ def _any_of(flags: Sequence[Value]) -> Value:
     flag = flags[0]
     for other in flags[1:]:
         flag = or_.bind(flag, other)
-    return _any(flag)
+    return any_of(flag)
 
 
 def _joined(columns: Sequence[Value]) -> Value:

@@ -14,12 +14,13 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.primitives.control.checks import Error
-from pycompiler.primitives.control.failures import ErrorEffect, JaxException
+from pycompiler.primitives.control.failures import ErrorEffect, JaxException, NaNError
 from pycompiler.primitives.rules import Value
+from pycompiler.transforms.check_regions import PLAIN, PROPAGATING, Region
 
 Enabled = frozenset[type[JaxException]]
 # (checker, equation, operands) -> its result, or results.
@@ -27,26 +28,49 @@ Rule = Callable[["Checker", Equation, list[Value]], Any]
 
 
 class Checker:
-    """Runs graphs by a table of rules. `error` has the failures of the equations so far, of the enabled kinds."""
+    """Runs graphs by a table of rules. `error` has the failures of the enabled kinds."""
 
     def __init__(self, enabled: Enabled, error: Error, rules: Mapping[Primitive, Rule]) -> None:
         self.enabled = enabled
-        self.error = error
         self.rules = rules
+        self._error = error
+        self._region = Region()
+
+    @property
+    def error(self) -> Error:
+        """The failures of the equations so far."""
+        region, self._region = self._region, Region()
+        self._error = region.into(self._error)
+        return self._error
+
+    @error.setter
+    def error(self, error: Error) -> None:
+        self._error = error
+
+    def add(self, equation: Equation, args: list[Value], out: Value, failure: NaNError | None) -> None:
+        """Add an elementwise operation, and its check, to the run of those before it."""
+        self._region.add(equation, args, out, failure)
 
     def run(self, closed: ClosedGraph, args: Sequence[Value]) -> list[Value]:
         """The results of a graph."""
         return evaluate(closed, args, self._apply)
 
     def _apply(self, equation: Equation, args: list[Value]) -> Any:
-        rule = self.rules.get(equation.primitive)
+        rule, name = self.rules.get(equation.primitive), equation.primitive.name
+        if name not in PROPAGATING and name not in PLAIN:
+            # A run of elementwise operations ends.
+            self.error = self.error
         if rule is not None:
             return rule(self, equation, args)
-        return equation.primitive.bind(*args, **equation.params)
+        out = equation.primitive.bind(*args, **equation.params)
+        if name in PLAIN and isinstance(out, Tracer):
+            self.add(equation, args, out, None)
+        return out
 
     def fail_if(self, pred: Value, failure: JaxException) -> None:
         """Add a check that fails if `pred` holds."""
-        self.error = self.error.failed_if(pred, failure)
+        # Kinds of failures are apart, and no check for nan is added while a run goes on.
+        self._error = self._error.failed_if(pred, failure)
 
     def checks_for(self, kind: type[JaxException]) -> bool:
         """Whether failures of the kind are looked for."""

@@ -130,9 +130,15 @@ class Error:
 
     def failed_if(self, pred: Value, failure: JaxException) -> Error:
         """The Error after a check that fails if `pred` holds."""
-        code = next(_codes)
+        code = new_code()
         payload, metadata = tree_flatten(failure)
         return self.updated(failure.get_effect_type(), pred, code, payload).knowing({code: metadata})
+
+    def failed_by(self, pred: Value, code: Value, failures: Sequence[tuple[int, JaxException]]) -> Error:
+        """The Error after several checks of one kind without numbers, with their codes: if `pred` holds, the first that
+        failed is that of `code`."""
+        metadata = {known: tree_flatten(failure)[1] for known, failure in failures}
+        return self.updated(failures[0][1].get_effect_type(), pred, code, []).knowing(metadata)
 
     def joined(self, later: Error, enabled: Container[type[JaxException]]) -> Error:
         """The Error after the checks of another one, of the enabled kinds."""
@@ -180,6 +186,11 @@ class Error:
 
 init_error = Error({}, {}, {}, {})
 _codes = itertools.count(1)
+
+
+def new_code() -> int:
+    """The code of one more check, larger than those of the checks before."""
+    return next(_codes)
 
 
 def _strong(x: Value) -> Value:

@@ -1,0 +1,139 @@
+"""Checks for nan of neighbouring elementwise operations: one test for all, and the search for the first if it fails.
+
+A nan passes through most operations on floats. In a run of elementwise operations it is enough to test the results that
+no other tested one is computed from. Only if one of these is nan, a branch computes the run again, and finds the first
+operation that gave a nan. To test each operation by itself would store all values between them.
+
+Used by `checker`; the primitives are the rules of `check_operations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler.core.tracing.evaluate import bound
+from pycompiler.core.tracing.graph import Equation
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
+from pycompiler.primitives import rules
+from pycompiler.primitives.arithmetic import convert
+from pycompiler.primitives.bits import or_
+from pycompiler.primitives.compare import ne, select
+from pycompiler.primitives.control.checks import Error, new_code
+from pycompiler.primitives.control.cond import run_cond
+from pycompiler.primitives.control.failures import NaNError
+from pycompiler.primitives.reduction import reduce_or
+from pycompiler.primitives.rules import Value
+
+# Elementwise operations that give a nan wherever an operand is one. `pow` is not: 1 to the power of nan is 1.
+PROPAGATING = frozenset(
+    (
+        *("acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "div", "erf"),
+        *("erf_inv", "erfc", "exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "logistic", "mul"),
+        *("rsqrt", "sin", "sinh", "sqrt", "sub", "tan", "tanh"),
+    )
+)
+# Operations without checks that may stand in a run: to compute them twice costs less than to store their results.
+PLAIN = frozenset(
+    (
+        *("abs", "and", "broadcast_in_dim", "ceil", "convert", "eq", "floor", "ge", "gt", "le", "lt", "max", "min"),
+        *("ne", "neg", "not", "or", "select", "sign", "xor"),
+    )
+)
+
+
+def any_of(flags: Value) -> Value:
+    """Whether any element holds."""
+    shape = get_aval(flags).shape
+    if len(shape) > 1:
+        # The loop that computes the rows reduces them, too; a reduction of all elements would be a loop of its own.
+        flags = reduce_or.bind(flags, axes=(len(shape) - 1,))
+    rank = len(get_aval(flags).shape)
+    return reduce_or.bind(flags, axes=tuple(range(rank))) if rank else flags
+
+
+class _Member(NamedTuple):
+    equation: Equation
+    args: list[Value]
+    out: Value
+    # The check of the result, and its code, in the order of the program.
+    failure: NaNError | None
+    code: int
+
+
+class Region:
+    """A run of elementwise operations whose checks are not part of the Error yet."""
+
+    def __init__(self) -> None:
+        self._members: list[_Member] = []
+
+    def add(self, equation: Equation, args: list[Value], out: Value, failure: NaNError | None) -> None:
+        """Add an operation that was computed, and its check, if it has one."""
+        code = new_code() if failure is not None else 0
+        self._members.append(_Member(equation, args, out, failure, code))
+
+    def into(self, error: Error) -> Error:
+        """The Error after the checks of the run."""
+        checks = [member for member in self._members if member.failure is not None]
+        if not checks:
+            return error
+        failed: Value = _failed_any(self._ends(checks))
+        code: Value = np.int32(checks[-1].code)
+        if len(checks) > 1:
+            (code,) = self._search(failed, checks)
+        failures = [(member.code, member.failure) for member in checks if member.failure is not None]
+        return error.failed_by(failed, code, failures)
+
+    def _ends(self, checks: Sequence[_Member]) -> list[Value]:
+        """The checked results without a later one that is nan wherever they are."""
+        passed: set[int] = set()
+        for member in checks:
+            # Of complex numbers, exp(-inf + nan i) is 0.
+            if member.equation.primitive.name in PROPAGATING and dtypes.is_floating(get_aval(member.out).dtype):
+                shape = get_aval(member.out).shape
+                passed.update(id(arg) for arg in member.args if get_aval(arg).shape == shape)
+        return [member.out for member in checks if id(member.out) not in passed]
+
+    def _search(self, failed: Value, checks: Sequence[_Member]) -> list[Value]:
+        """The code of the first failure, if there is one."""
+        made = {id(member.out) for member in self._members}
+        given: dict[int, Value] = {}
+        for member in self._members:
+            for arg in member.args:
+                if isinstance(arg, Tracer) and id(arg) not in made:
+                    given.setdefault(id(arg), arg)
+
+        def first(*values: Value) -> list[Value]:
+            known = dict(zip(given, values, strict=True))
+            for member in self._members:
+                known[id(member.out)] = bound(member.equation, [known.get(id(arg), arg) for arg in member.args])
+            code: Value = np.int32(checks[-1].code)
+            for member in reversed(checks[:-1]):
+                out = known[id(member.out)]
+                code = select.bind(any_of(ne.bind(out, out)), np.int32(member.code), code)
+            return [code]
+
+        def none(*_: Value) -> list[Value]:
+            return [np.int32(checks[-1].code)]
+
+        avals = [get_aval(x) for x in given.values()]
+        branches = [record(run, avals, DebugInfo("checkify", Region)) for run in (none, first)]
+        return run_cond(convert.bind(failed, new_dtype=rules.INT32), branches, list(given.values()))
+
+
+def _failed_any(values: Sequence[Value]) -> Value:
+    """Whether an element of the values is nan: one reduction for all values of one shape."""
+    flags: dict[Any, Value] = {}
+    for x in values:
+        nan, shape = ne.bind(x, x), get_aval(x).shape
+        flags[shape] = or_.bind(flags[shape], nan) if shape in flags else nan
+    found = [any_of(x) for x in flags.values()]
+    result = found[0]
+    for other in found[1:]:
+        result = or_.bind(result, other)
+    return result
