@@ -35,8 +35,8 @@
 
 namespace mlir::array {
 
-/// Nobody calls it. Templates that a precompiled header uses are instantiated in it, once; each file of a pass registers
-/// the dialects that its results may be of.
+/// Nobody calls it. Templates that a precompiled header uses are instantiated in it, once; each file of a pass
+/// registers the dialects that its results may be of.
 inline void instantiateRegistrations(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect>();
   registry.insert<arith::ArithDialect>();

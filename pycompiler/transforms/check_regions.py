@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pycompiler.core.autodiff.checkpoint import optimization_barrier
 from pycompiler.core.tracing.evaluate import bound
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.record import record
@@ -109,6 +110,8 @@ class Region:
                     given.setdefault(id(arg), arg)
 
         def first(*values: Value) -> list[Value]:
+            # Else the branch would take the values of the run itself, which would have to be stored for it.
+            values = optimization_barrier.bind(*values)
             known = dict(zip(given, values, strict=True))
             for member in self._members:
                 known[id(member.out)] = bound(member.equation, [known.get(id(arg), arg) for arg in member.args])

@@ -22,8 +22,8 @@
 
 namespace mlir::array {
 
-// Only here: each of these functions is a template of the standard library's, which took half a second in every file that
-// includes the constructors.
+// Only here: each of these functions is a template of the standard library's, which took half a second in every file
+// that includes the constructors.
 #define GEN_PASS_REGISTRATION
 #include "array/Bufferize/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
