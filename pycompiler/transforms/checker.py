@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.evaluate import bound, evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
@@ -28,7 +28,7 @@ Rule = Callable[["Checker", Equation, list[Value]], Any]
 
 
 class Checker:
-    """Runs graphs by a table of rules. `error` has the failures of the enabled kinds."""
+    """Runs graphs by a table of rules, and collects the failures of the enabled kinds."""
 
     def __init__(self, enabled: Enabled, error: Error, rules: Mapping[Primitive, Rule]) -> None:
         self.enabled = enabled
@@ -62,15 +62,16 @@ class Checker:
             self.error = self.error
         if rule is not None:
             return rule(self, equation, args)
-        out = equation.primitive.bind(*args, **equation.params)
+        out = bound(equation, args)
         if name in PLAIN and isinstance(out, Tracer):
             self.add(equation, args, out, None)
         return out
 
     def fail_if(self, pred: Value, failure: JaxException) -> None:
         """Add a check that fails if `pred` holds."""
-        # Kinds of failures are apart, and no check for nan is added while a run goes on.
-        self._error = self._error.failed_if(pred, failure)
+        # Kinds of failures are apart: only a check for nan comes after those of the run.
+        before = self.error if isinstance(failure, NaNError) else self._error
+        self._error = before.failed_if(pred, failure)
 
     def checks_for(self, kind: type[JaxException]) -> bool:
         """Whether failures of the kind are looked for."""

@@ -26,10 +26,13 @@ from fuzz_programs.shrink import shrink  # noqa: E402
 from fuzz_programs.ways import WAYS, check  # noqa: E402
 
 
-@pytest.mark.parametrize("batches", [1, pytest.param(40, marks=pytest.mark.full)])
-def test_drawn_programs_agree(batches):
+# The 40 batches of the full run in four parts: each of them is minutes long, beside other tests.
+@pytest.mark.parametrize(
+    ("batches", "seed"), [(1, 100), *(pytest.param(10, s, marks=pytest.mark.full) for s in range(101, 105))]
+)
+def test_drawn_programs_agree(batches, seed):
     """As `make fuzz-programs` runs them, in separate processes, because JAX sometimes crashes."""
-    command = [sys.executable, "-m", "fuzz_programs", "--batches", str(batches), "--seed", "100"]
+    command = [sys.executable, "-m", "fuzz_programs", "--batches", str(batches), "--seed", str(seed)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
