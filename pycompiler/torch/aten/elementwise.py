@@ -47,7 +47,6 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "sin": lax.sin,
     "sinc": pnp.sinc,
     "sinh": lax.sinh,
-    "special_bessel_j0": lambda x: special.bessel_jn(x, v=0)[0],
     "special_entr": special.entr,
     "special_erfcx": special.erfcx,
     "special_i0e": special.i0e,

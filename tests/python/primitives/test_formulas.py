@@ -1,6 +1,6 @@
 """Formulas of special functions: they replace calls of the runtime, and hold at the edges of their pieces."""
 
-import importlib.util
+import importlib
 import pathlib
 
 import mpmath
@@ -13,7 +13,7 @@ import pycompiler.numpy as pnp
 from pycompiler.core.config.config import enable_x64
 from pycompiler.core.types.aval import shaped
 from pycompiler.primitives import PRIMITIVES
-from pycompiler.primitives.formulas import FORMULAS, coefficients, formula_graph, has_formula
+from pycompiler.primitives.formulas import FORMULAS, coefficients, coefficients_second, formula_graph, has_formula
 from pycompiler.scipy import special
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -294,12 +294,11 @@ def test_derivatives_are_those_of_the_entries():
             assert np.isfinite(pc.grad(function)(np.float32(x)))
 
 
-def test_coefficients_are_fits_of_the_tool():
-    spec = importlib.util.spec_from_file_location("fit_formulas", ROOT / "tools" / "fit_formulas.py")
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    for name in ("ERFCX", "GAMMA", "DILOGARITHM"):
-        tool.FITS_OF[name] = tool.chebyshev(tool.FITS[name], 40)
-        assert tuple(tool.fitted(name, tool.DOUBLE)[0]) == pytest.approx(
-            getattr(coefficients, name), rel=1e-9, abs=1e-15
-        )
+def test_coefficients_are_fits_of_the_tools(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    tool, second = importlib.import_module("fit_formulas"), importlib.import_module("fit_second_kind")
+    fits = [(name, tool.FITS[name], coefficients) for name in ("ERFCX", "GAMMA", "DILOGARITHM")]
+    fits += [(name, second.FITS[name], coefficients_second) for name in ("Y1_NEAR", "K0_NEAR")]
+    for name, function, written in fits:
+        tool.FITS_OF[name] = tool.chebyshev(function, 40)
+        assert tuple(tool.fitted(name, tool.DOUBLE)[0]) == pytest.approx(getattr(written, name), rel=1e-9, abs=1e-15)
