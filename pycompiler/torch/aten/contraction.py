@@ -26,6 +26,11 @@ def _mm(out: Out, x: Any, y: Any) -> Any:
     return cast(product(out, x, y), out.dtype)
 
 
+@ops("_int_mm")
+def _int_mm(out: Out, x: Any, y: Any) -> Any:
+    return product(out, x, y)
+
+
 @ops("dot")
 def _dot(out: Out, x: Any, y: Any) -> Any:
     return cast(product(out, x, y), out.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -101,3 +102,18 @@ def _tril_indices(out: Out, row: int, col: int, offset: int = 0, **options: Any)
 @ops("triu_indices")
 def _triu_indices(out: Out, row: int, col: int, offset: int = 0, **options: Any) -> Any:
     return cast(pnp.asarray(np.stack(np.triu_indices(row, offset, col))), out.dtype)
+
+
+def _window(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A window with these numbers; a periodic one is the beginning of a longer one."""
+
+    def entry(out: Out, length: int, periodic: bool = True, *given: float, **options: Any) -> Any:
+        if length <= 1:
+            return pnp.ones((length,), out.dtype)
+        return cast(pnp.asarray(function(length + periodic, *given)[:length]), out.dtype)
+
+    return entry
+
+
+ops.add("blackman_window", _window(np.blackman))
+ops.add("kaiser_window", _window(lambda length, beta=12.0: np.kaiser(length, beta)))

@@ -9,6 +9,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.lax import linalg
+from pycompiler.primitives.linalg import orthogonal
 from pycompiler.scipy.linalg import expm
 from pycompiler.torch.table import Family, Out, cast
 
@@ -237,3 +238,13 @@ def _pinv(out: Out, x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bo
 @ops("linalg_householder_product")
 def _householder_product(out: Out, x: Any, tau: Any) -> Any:
     return linalg.householder_product(x, tau)
+
+
+@ops("geqrf")
+def _geqrf(out: Out, x: Any) -> Any:
+    return tuple(orthogonal.geqrf.bind(x))
+
+
+@ops("ormqr")
+def _ormqr(out: Out, x: Any, tau: Any, y: Any, left: bool = True, transpose: bool = False) -> Any:
+    return linalg.ormqr(x, tau, y, left=left, transpose=transpose)

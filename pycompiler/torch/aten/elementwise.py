@@ -493,6 +493,29 @@ def _view_as_complex(out: Out, x: Any) -> Any:
 @ops("view.dtype")
 def _view_dtype(out: Out, x: Any, dtype: Any) -> Any:
     wanted = ours(dtype)
-    if wanted.itemsize != x.dtype.itemsize or x.dtype.kind == "c" or wanted.kind == "c":
-        raise NotImplementedError("the bits of elements as those of another size")
-    return lax.bitcast_convert_type(x, wanted)
+    if x.dtype == wanted:
+        return x
+    if x.dtype.kind == "c":
+        # The parts of complex numbers lie beside each other.
+        x = pnp.stack([lax.real(x), lax.imag(x)], axis=-1).reshape(
+            *x.shape[:-1], -1 if x.ndim == 0 else 2 * x.shape[-1]
+        )
+    if wanted.kind == "c":
+        parts = _bits(x, np.dtype(np.float32 if wanted.itemsize == 8 else np.float64))
+        return lax.complex(parts[..., 0::2], parts[..., 1::2])
+    return _bits(x, wanted)
+
+
+def _bits(x: Any, wanted: np.dtype[Any]) -> Any:
+    """The bits of the elements as numbers of another dtype, along the last axis."""
+    if "b" in (x.dtype.kind, wanted.kind):
+        # Torch's bools have one byte.
+        byte = np.dtype(np.uint8)
+        return cast(_bits(x, byte), wanted) if wanted.kind == "b" else _bits(cast(x, byte), wanted)
+    if x.dtype == wanted:
+        return x
+    ratio = wanted.itemsize // x.dtype.itemsize
+    if ratio > 1:
+        return lax.bitcast_convert_type(x.reshape(*x.shape[:-1], x.shape[-1] // ratio, ratio), wanted)
+    made = lax.bitcast_convert_type(x, wanted)
+    return made if ratio == 1 else made.reshape(*x.shape[:-1], x.shape[-1] * (x.dtype.itemsize // wanted.itemsize))

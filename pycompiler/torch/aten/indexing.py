@@ -274,3 +274,11 @@ def _put(out: Out, x: Any, index: Any, source: Any, accumulate: bool = False) ->
 @ops("repeat_interleave.self_int")
 def _repeat_interleave(out: Out, x: Any, repeats: int, dim: Any = None, *, output_size: Any = None) -> Any:
     return pnp.repeat(x.reshape(-1) if dim is None else x, repeats, axis=0 if dim is None else dim)
+
+
+@ops("repeat_interleave.Tensor")
+def _repeat_interleave_each(out: Out, repeats: Any, *, output_size: Any = None) -> Any:
+    if output_size is None:
+        raise NotImplementedError("the size of the result depends on data: give output_size")
+    numbers = lax.iota(repeats.dtype, repeats.shape[0])
+    return pnp.repeat(numbers, repeats, total_repeat_length=output_size)

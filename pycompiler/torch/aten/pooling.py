@@ -110,12 +110,12 @@ def _max_pool_backward(count: int) -> Any:
         ceil_mode: bool,
         indices: Any,
     ) -> Any:
-        return _spread(out, given, x, indices, count)
+        return spread(out, given, x, indices, count)
 
     return pool
 
 
-def _spread(out: Out, given: Any, x: Any, indices: Any, count: int) -> Any:
+def spread(out: Out, given: Any, x: Any, indices: Any, count: int) -> Any:
     """The gradient of a largest element, at its place in the last `count` axes."""
     batch, inner = math.prod(x.shape[:-count]), math.prod(x.shape[-count:])
     places = indices.reshape(batch, math.prod(indices.shape[-count:]))
@@ -267,7 +267,7 @@ ops.add("adaptive_max_pool3d", _adaptive_max_pool(3))
 
 def _adaptive_max_pool_backward(count: int) -> Any:
     def pool(out: Out, given: Any, x: Any, indices: Any) -> Any:
-        return _spread(out, given, x, indices, count)
+        return spread(out, given, x, indices, count)
 
     return pool
 

@@ -157,3 +157,34 @@ def _multinomial(out: Out, weights: Any, count: int, replacement: bool = False, 
         return pnp.argmax(drawn + pnp.expand_dims(logits, -2), axis=-1).astype(np.int64)
     # The largest of noisy logarithms are a sample without replacement (Gumbel's trick).
     return lax.top_k(logits + random.gumbel(out.key(), weights.shape, np.float64), count)[1].astype(np.int64)
+
+
+@ops("poisson")
+def _poisson(out: Out, mean: Any, generator: Any = None) -> Any:
+    _own(generator)
+    return cast(random.poisson(out.key(), cast(mean, out.compute), dtype=np.int64), out.dtype)
+
+
+@ops("binomial")
+def _binomial(out: Out, count: Any, probability: Any, generator: Any = None) -> Any:
+    _own(generator)
+    made = random.binomial(out.key(), cast(count, out.compute), cast(probability, out.compute), dtype=out.compute)
+    return cast(made, out.dtype)
+
+
+@ops("_standard_gamma")
+def _standard_gamma(out: Out, alpha: Any, generator: Any = None) -> Any:
+    _own(generator)
+    made = random.gamma(out.key(), cast(alpha, out.compute), dtype=out.compute)
+    return cast(pnp.maximum(made, pnp.finfo(out.dtype).tiny), out.dtype)
+
+
+@ops("_standard_gamma_grad")
+def _standard_gamma_grad(out: Out, alpha: Any, drawn: Any) -> Any:
+    return cast(lax.random_gamma_grad(cast(alpha, out.compute), cast(drawn, out.compute)), out.dtype)
+
+
+@ops("_sample_dirichlet")
+def _sample_dirichlet(out: Out, alpha: Any, generator: Any = None) -> Any:
+    _own(generator)
+    return cast(random.dirichlet(out.key(), cast(alpha, out.compute), dtype=out.compute), out.dtype)

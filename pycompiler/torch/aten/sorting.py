@@ -137,18 +137,3 @@ def _bucketize(out: Out, values: Any, boundaries: Any, *, out_int32: bool = Fals
     dtype = out.common(0, 1)
     side = "right" if right else "left"
     return cast(pnp.searchsorted(cast(boundaries, dtype), cast(values, dtype), side), out.dtype)
-
-
-@ops("histc")
-def _histc(out: Out, x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
-    x = cast(x.reshape(-1), out.compute)
-    low, high = cast(min, x.dtype), cast(max, x.dtype)
-    if min == max:
-        if x.shape[0] != 0:
-            low, high = pnp.min(x), pnp.max(x)
-        # Of equal numbers.
-        low, high = (pnp.where(low == high, bound + more, bound) for bound, more in ((low, -1), (high, 1)))
-    inside = (x >= low) & (x <= high)
-    place = pnp.clip(lax.floor((x - low) * (bins / (high - low))).astype(np.int64), 0, bins - 1)
-    counts = pnp.zeros((bins,), out.compute).at[pnp.where(inside, place, bins)].add(1, mode="drop")
-    return cast(counts, out.dtype)
