@@ -6,10 +6,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch._C import _to_dlpack  # pyright: ignore[reportAttributeAccessIssue]
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
+import pycompiler.numpy as pnp
 from pycompiler._runtime import Array, array_from_dlpack
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.torch.aten import entry_of
@@ -70,6 +72,8 @@ class Nodes:
             if entry is None:
                 raise NotImplementedError("it is not in the table")
             kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
+            if args and _is_number_as_tensor(node):
+                args = (pnp.asarray(np.asarray(args[0])), *args[1:])
             return self._checked(wanted, entry(Out(node, self.sizes, self.key), *args, **kwargs))
         except InconclusiveDimensionError:
             raise
@@ -118,6 +122,14 @@ class Unknown:
 
     def __init__(self, kind: type) -> None:
         self.kind = kind
+
+
+def _is_number_as_tensor(node: torch.fx.Node) -> bool:
+    """Whether the first argument is a tensor by the operation's schema, and a number of Python in this graph: traces of
+    gradients have `conj(2j)`."""
+    arguments: Any = getattr(getattr(node.target, "_schema", None), "arguments", ())
+    is_number = isinstance(node.args[0], (bool, int, float, complex))
+    return is_number and bool(arguments) and isinstance(arguments[0].type, torch.TensorType)
 
 
 def _is_size(value: Any) -> bool:

@@ -119,7 +119,8 @@ def _own_graphs(part: torch.fx.GraphModule, node: torch.fx.Node, whole: torch.fx
 
 def _unboxed(call: Boxed) -> Any:
     def part(*args: Any) -> list[Any]:
-        return call(list(args))
+        # Eager torch makes conjugates and negatives that are views, of which the graph's values do not know.
+        return call([x.resolve_conj().resolve_neg() if isinstance(x, torch.Tensor) else x for x in args])
 
     return part
 

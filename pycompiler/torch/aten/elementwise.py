@@ -165,6 +165,8 @@ _KINDS: Any = (
 for _kind, _table in _KINDS:
     for _name, _function in _table.items():
         ops.add(_name, _kind(_function))
+for _name in ("_neg_view", "_neg_view_copy"):
+    ops.add(_name, _unary(lax.neg))
 
 
 @ops("add")
