@@ -13,9 +13,11 @@ __all__ = ["foreach_rules"]
 _PREFIX = "_foreach_"
 # The types of arguments with one item for each tensor.
 _LISTS = ("List[Tensor]", "List[number]")
-# Where the operation on one tensor has another name.
+# Where the operation on one tensor has another name, or does not take numbers.
 _OTHERS: dict[str, Callable[..., torch.Tensor]] = {
     "max": torch.amax,
+    "maximum": lambda x, y: torch.maximum(x, y) if isinstance(y, torch.Tensor) else torch.clamp_min(x, y),
+    "minimum": lambda x, y: torch.minimum(x, y) if isinstance(y, torch.Tensor) else torch.clamp_max(x, y),
     "norm": lambda x, ord=2, dtype=None: torch.linalg.vector_norm(x, ord, dtype=dtype),
     "powsum": lambda x, ord=2, dtype=None: torch.sum(x.abs() ** ord, dtype=dtype),
 }

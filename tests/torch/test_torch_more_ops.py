@@ -4,6 +4,8 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
+from pycompiler.torch.foreach import foreach_rules
+
 
 def compiled(function, **options):
     return torch.compile(function, backend="pycompiler", fullgraph=True, **options)
@@ -128,3 +130,26 @@ def test_the_slope_of_a_gamma_sample():
     alpha = torch.full((4000,), 3.0, requires_grad=True)
     compiled(lambda a: torch.distributions.Gamma(a, 1.0).rsample())(alpha).sum().backward()
     assert abs(alpha.grad.mean().item() - 1) < 0.05
+
+
+def _foreach():
+    """The operations on lists, with arguments for their schemas."""
+    for target in foreach_rules():
+        kinds = [str(argument.type) for argument in target._schema.arguments if argument.default_value is None]
+        kinds = [kind for kind in kinds if not kind.startswith("Optional")]
+        yield pytest.param(target, kinds, id=str(target))
+
+
+@pytest.mark.parametrize(("target", "kinds"), _foreach())
+def test_operations_on_lists(target, kinds):
+    if target == torch.ops.aten._foreach_zero.default:
+        pytest.skip("torch has it in place alone")
+    size = (3, 3) if "_mm" in str(target) else (2, 3)
+    values = {
+        "List[Tensor]": lambda: [torch.rand(size) * 0.8 + 0.1, torch.rand(size) * 0.8 + 0.1],
+        "List[number]": lambda: [0.5, 1.5],
+        "Tensor": lambda: torch.tensor(0.75),
+        "number": lambda: 0.75,
+    }
+    given = [values[kind]() for kind in kinds]
+    torch.testing.assert_close(compiled(lambda args: target(*args))(given), target(*given))
