@@ -16,7 +16,7 @@ from pycompiler._runtime import Array, array_from_dlpack
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.dtypes import ours
-from pycompiler.torch.sizes import Sizes
+from pycompiler.torch.sizes import Sizes, is_nested
 from pycompiler.torch.table import Out, cast
 
 __all__ = ["Nodes", "NotTakenError", "array_of", "outputs_of"]
@@ -49,7 +49,7 @@ class Nodes:
 
     def _size(self, node: torch.fx.Node) -> Any:
         value = node.meta["val"]
-        if not _is_size(value):
+        if not _is_size(value) or (isinstance(value, torch.SymInt) and is_nested(value)):
             return Unknown(type(value))
         try:
             return self.sizes.of(value)

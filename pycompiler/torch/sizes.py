@@ -14,7 +14,7 @@ from torch.utils._sympy.functions import CleanDiv, FloorDiv, Max, Min, Mod, Pyth
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.errors import InconclusiveDimensionError
 
-__all__ = ["Sizes", "limits"]
+__all__ = ["Sizes", "is_nested", "limits"]
 
 
 def limits(bounds: Any) -> tuple[int, int | None]:
@@ -24,6 +24,12 @@ def limits(bounds: Any) -> tuple[int, int | None]:
         max(int(low), 0) if low.is_Integer else 0,
         int(high) if high.is_Integer and int(high) < 1 << 40 else None,
     )
+
+
+def is_nested(size: torch.SymInt) -> bool:
+    """Whether it stands for the ragged axis of a nested tensor, and is no number."""
+    value = size.node.shape_env.backed_var_to_val.get(size.node.expr)
+    return value is not None and not value.is_Integer
 
 
 class Sizes:

@@ -8,6 +8,8 @@ from typing import Any
 import sympy
 import torch
 
+from pycompiler.torch.sizes import is_nested
+
 __all__ = ["Sources"]
 
 # The number of an input and its axis, None for an input that is a number.
@@ -62,7 +64,7 @@ def _sizes(graph: torch.fx.Graph) -> Iterator[tuple[Place, torch.fx.Node, torch.
         value = node.meta["val"]
         given: Any = enumerate(value.shape) if isinstance(value, torch.Tensor) else [(None, value)]
         for axis, size in given:
-            if isinstance(size, torch.SymInt):
+            if isinstance(size, torch.SymInt) and not is_nested(size):
                 yield (number, axis), node, size
 
 

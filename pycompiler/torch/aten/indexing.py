@@ -282,3 +282,25 @@ def _repeat_interleave_each(out: Out, repeats: Any, *, output_size: Any = None) 
         raise NotImplementedError("the size of the result depends on data: give output_size")
     numbers = lax.iota(repeats.dtype, repeats.shape[0])
     return pnp.repeat(numbers, repeats, total_repeat_length=output_size)
+
+
+@ops("_jagged_to_padded_dense_forward")
+def _padded(out: Out, values: Any, offsets: Any, lengths: Any, padding: float = 0.0) -> Any:
+    """The rows between the offsets as matrices of one height, which the padding fills."""
+    if len(offsets) != 1:
+        raise NotImplementedError("more than one ragged axis")
+    starts, ends = offsets[0][:-1, None], offsets[0][1:, None]
+    places = starts + lax.iota(offsets[0].dtype, out.shape[1])
+    # A place behind all rows is none.
+    places = pnp.where(places < ends, places, cast(values.shape[0], places.dtype))
+    return pnp.take(values, places, axis=0, mode="fill", fill_value=padding)
+
+
+@ops("_padded_dense_to_jagged_forward")
+def _from_padded(out: Out, dense: Any, offsets: Any, total: Any = None) -> Any:
+    """The rows between the offsets, without the padding."""
+    if len(offsets) != 1:
+        raise NotImplementedError("more than one ragged axis")
+    numbers = lax.iota(offsets[0].dtype, out.shape[0])
+    batch = pnp.searchsorted(offsets[0][1:], numbers, side="right")
+    return dense[batch, numbers - offsets[0][batch]]
