@@ -6,27 +6,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import sympy
 import torch
+from torch.utils._sympy.functions import Max
 
 __all__ = ["inverse", "order_of", "strides_of"]
 
 
 def order_of(value: Any) -> tuple[int, ...] | None:
     """The axes from the outermost to the innermost in memory of a tensor whose elements lie densely. None if this is
-    row-major order, and for others: symbolic strides, and tensors with gaps or repetitions, which are copied."""
+    row-major order, and for tensors with gaps or repetitions, which are copied. Symbolic strides are products of sizes;
+    those of torch's trace decide between orders."""
     if value.layout != torch.strided:
         return None
-    shape, strides = value.shape, value.stride()
-    if not all(type(size) is int for size in (*shape, *strides)):
+    shape, strides = [list(map(_expression, numbers)) for numbers in (value.shape, value.stride())]
+    lengths = [_example(stride) for stride in value.stride()]
+    if not all(isinstance(length, int) for length in lengths):
         return None
-    order = sorted(range(len(shape)), key=lambda axis: (-strides[axis], axis))
-    expected = 1
+    order = sorted(range(len(shape)), key=lambda axis: (-lengths[axis], axis))
+    expected: Any = 1
     for axis in reversed(order):
-        if shape[axis] != 1 and strides[axis] != expected:
+        if shape[axis] != 1 and sympy.expand(strides[axis] - expected) != 0:
             return None
-        expected *= shape[axis]
+        expected = expected * shape[axis]
     moved = [axis for axis in order if shape[axis] != 1]
     return None if moved == sorted(moved) else tuple(order)
+
+
+def _expression(size: Any) -> Any:
+    """A size without `Max(1, size)`, which strides have for tensors without elements."""
+    if not isinstance(size, torch.SymInt):
+        return size
+    return size.node.expr.replace(
+        lambda part: isinstance(part, (Max, sympy.Max)) and 1 in part.args,
+        lambda part: part.func(*[one for one in part.args if one != 1]),
+    )
+
+
+def _example(size: Any) -> int | None:
+    """The number in torch's trace; None if it depends on data."""
+    if not isinstance(size, torch.SymInt):
+        return size
+    return size.node.hint if size.node.has_hint() else None
 
 
 def inverse(order: Sequence[int]) -> tuple[int, ...]:

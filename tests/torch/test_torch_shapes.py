@@ -124,3 +124,24 @@ def test_values_are_added_at_the_places_of_a_mask(values):
         lambda x, y: x.index_put((ROWS,), y.detach(), accumulate=True), torch.arange(6.0).reshape(3, 2), values
     )
     torch.testing.assert_close(made, wanted)
+
+
+def test_orders_of_axes_with_symbolic_sizes():
+    """A result has torch's strides, so that a view of it that joins axes exists."""
+
+    def transposed(x):
+        y = x.t() * 2
+        return y, y.t().view(-1), y.t().view(2, -1)
+
+    def image(x, weight):
+        y = torch.nn.functional.conv2d(x, weight, padding=1).relu()
+        return y, y.permute(0, 2, 3, 1).view(-1)
+
+    run, convolve = (torch.compile(f, backend="pycompiler", fullgraph=True, dynamic=True) for f in (transposed, image))
+    weight = torch.randn(5, 3, 3, 3)
+    for size in (4, 6, 8):
+        x = torch.randn(size, 3)
+        y = torch.randn(size, 3, size + 1, 4).to(memory_format=torch.channels_last)
+        for made, wanted in ((run(x), transposed(x)), (convolve(y, weight), image(y, weight))):
+            torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-5)
+            assert [one.stride() for one in made] == [one.stride() for one in wanted]
