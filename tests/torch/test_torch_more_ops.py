@@ -153,3 +153,27 @@ def test_operations_on_lists(target, kinds):
     }
     given = [values[kind]() for kind in kinds]
     torch.testing.assert_close(compiled(lambda args: target(*args))(given), target(*given))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("size", [(9, 7), (3, 2), (6, 11)])
+@pytest.mark.parametrize("align", [False, True])
+def test_images_of_bytes_with_smoothing(mode, size, align):
+    """Torch rounds both axes, with weights of 16 bits: the results are the same bytes."""
+    image = torch.randint(0, 256, (2, 3, 6, 5), dtype=torch.uint8)
+    function = lambda x: F.interpolate(x, size=size, mode=mode, antialias=True, align_corners=align)  # noqa: E731
+    assert torch.equal(compiled(function)(image), function(image))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32, torch.uint64])
+def test_sizes_of_numbers_without_a_sign(dtype):
+    x = torch.tensor([0, 1, 200], dtype=dtype)
+    assert torch.equal(compiled(lambda x: x.abs())(x), x)
+
+
+def test_poles_of_zeta_and_polygamma():
+    x, q = torch.tensor([[3.0], [2.0], [2.5], [1.0], [0.5]]), torch.tensor([-2.0, -1.0, 0.0, -0.5, 1.0])
+    torch.testing.assert_close(compiled(torch.special.zeta)(x, q), torch.special.zeta(x, q), equal_nan=True)
+    for order in (2, 3, 4):
+        function = lambda q, order=order: torch.polygamma(order, q)  # noqa: E731
+        torch.testing.assert_close(compiled(function)(q), function(q), equal_nan=True, rtol=1e-4, atol=1e-5)

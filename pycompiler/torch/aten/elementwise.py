@@ -88,6 +88,15 @@ def _lcm(x: Any, y: Any) -> Any:
     return made if made.dtype.kind == "u" else lax.abs(made)
 
 
+def _is_pole(x: Any) -> Any:
+    return (x <= 0) & (x == pnp.floor(x))
+
+
+def _zeta(x: Any, q: Any) -> Any:
+    """Torch's is inf at all poles, also where it changes its sign."""
+    return pnp.where(_is_pole(q) & (x > 1), math.inf, special.zeta(x, q))
+
+
 # Two operands of any shapes that broadcast; computed in the dtype of the result.
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "atan2": pnp.arctan2,
@@ -110,7 +119,7 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "special_xlog1py": special.xlog1py,
     "igamma": special.gammainc,
     "igammac": special.gammaincc,
-    "special_zeta": special.zeta,
+    "special_zeta": _zeta,
     "xlogy": special.xlogy,
 }
 
@@ -253,7 +262,7 @@ def _pow(out: Out, x: Any, y: Any) -> Any:
 
 @ops("abs")
 def _abs(out: Out, x: Any) -> Any:
-    return x if x.dtype == bool else cast(lax.abs(cast(x, opmath(x.dtype))), out.dtype)
+    return x if x.dtype.kind in "bu" else cast(lax.abs(cast(x, opmath(x.dtype))), out.dtype)
 
 
 @ops("sgn", "sign")
@@ -424,7 +433,11 @@ def _addcdiv(out: Out, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
 
 @ops("polygamma")
 def _polygamma(out: Out, n: int, x: Any) -> Any:
-    return cast(special.polygamma(n, cast(x, out.compute)), out.dtype)
+    x = cast(x, out.compute)
+    made = special.polygamma(n, x)
+    if n > 1:
+        made = pnp.where(_is_pole(x), -math.inf if n % 2 == 0 else math.inf, made)
+    return cast(made, out.dtype)
 
 
 @ops("mvlgamma")

@@ -20,6 +20,18 @@ def along(x: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
     return pnp.moveaxis(made, -1, axis)
 
 
+def _along_bytes(x: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
+    """The product for bytes. Torch rounds each axis, from weights that are multiples of the greatest power of 1/2 with
+    which they have 16 bits."""
+    precision = 0
+    while precision < 22 and int(0.5 + matrix.max() * 2.0 ** (precision + 1)) < 1 << 15:
+        precision += 1
+    weights = np.trunc(matrix * 2.0**precision + np.copysign(0.5, matrix)).astype(np.int32)
+    made = along(cast(x, weights.dtype), axis, weights)
+    made = (made + (1 << precision >> 1)) >> precision
+    return cast(pnp.clip(made, 0, 255), np.dtype(np.uint8))
+
+
 def _source(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
     """The places in the source, as real numbers, of the centres of the result."""
     places = np.arange(made, dtype=np.float64)
@@ -75,9 +87,10 @@ def _interpolation(count: int, matrix: Callable[..., Any]) -> Any:
             scales = tuple(scales[0]) if scales and scales[0] else (None,) * count
         scales = (*scales, *(None,) * (count - len(scales)))
         made = cast(x, out.compute)
+        product = _along_bytes if out.dtype == np.uint8 else along
         for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
             axis = x.ndim - 1 - number
-            made = along(made, axis, matrix(x.shape[axis], size, align_corners, scale))
+            made = product(made, axis, matrix(x.shape[axis], size, align_corners, scale))
         return cast(made, out.dtype)
 
     return upsample
