@@ -2,10 +2,8 @@
 #ifndef ARRAY_GPU_PASSES_H
 #define ARRAY_GPU_PASSES_H
 
-#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::array {
