@@ -155,9 +155,9 @@ def fori_loop(
     """The final value of a loop: it starts with `init_val` and becomes `body_fun(i, value)` for i in lower..upper-1.
 
     The bounds are numbers of one dtype, integers or floats, or traced ones; i is `lower`, `lower + 1`, ... If the
-    bounds are known while tracing, the loop can be differentiated in reverse mode. A value is a tree of arrays, whose
-    structure, shapes and dtypes stay the same. `unroll` is accepted if the bounds are known. It has no effect: the
-    compiler decides.
+    bounds are known while tracing, i is weakly typed, and the loop can be differentiated in reverse mode. A value is a
+    tree of arrays, whose structure, shapes and dtypes stay the same. `unroll` is accepted if the bounds are known. It
+    has no effect: the compiler decides.
 
     Raises TypeError, naming the leaf, if `body_fun` changes the type of the value; TypeError for bounds that are not
     real numbers of one dtype.
@@ -183,7 +183,7 @@ def fori_loop(
             i += 1
         return init_val
     given = (lower, upper)
-    weak = all(aval.weak_type for aval in bounds)
+    dtype, weak = _index_type(given, bounds)
     lower, upper = (cast(x, dtype, weak) for x in (lower, upper))
     leaves, in_tree = without_references("fori_loop", body_fun, ((lower, init_val), {}))
     check_arrays("fori_loop", body_fun, leaves, in_tree)
@@ -234,6 +234,16 @@ def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:
         return upper.dtype if lower.weak_type else lower.dtype
     shown = f"{short(lower)} and {short(upper)}"
     raise TypeError(f"fori_loop: lower and upper must have one dtype, got {shown}; convert one to the other")
+
+
+def _index_type(given: Sequence[Any], bounds: Sequence[ShapedArray]) -> tuple[Any, bool]:
+    """The dtype and the weak type of the index. Known bounds count as Python numbers, whatever their types are, so the
+    index adapts to the value; else it has the type of `lower` in the dtype of both."""
+    dtype = _index_dtype(*bounds)
+    if any(isinstance(bound, Tracer) for bound in given):
+        return dtype, bounds[0].weak_type and bounds[0].dtype == dtype
+    default = dtypes.scalar_dtype(int)
+    return default if dtypes.is_integer(dtype) and np.can_cast(dtype, default) else dtype, True
 
 
 def _counted(body: ClosedGraph, nconsts: int) -> tuple[ClosedGraph, ClosedGraph]:

@@ -23,6 +23,7 @@ from pycompiler.lax.operands import (
     cast,
     check_arrays,
     literal,
+    type_like,
 )
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.lax.shardings import divided, divided_like
@@ -73,9 +74,8 @@ def _key_of(number: Array) -> Array:
 
 def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None, sharding: Any = None) -> Array:
     """An array of one value, with the shape and dtype of x unless these are given, on the device to which x is
-    committed."""
-    check_arrays("full_like", x)
-    aval = get_aval(x)
+    committed. x may be any object with both, such as a reference."""
+    aval = type_like("full_like", x)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
         made = full(sizes, cast(fill_value, aval.dtype, True))
@@ -85,7 +85,7 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None,
         device = x.device
         if isinstance(device, Device) and device is not made.device:
             return put(made, device)
-    return divided_like("full_like", made, x, shape, sharding)
+    return divided_like("full_like", made, aval, shape, sharding)
 
 
 def _is_direct(sizes: Sequence[Any]) -> bool:

@@ -6,11 +6,13 @@ Used by lax and by later rooms. Python scalars stay weakly typed: they take the 
 from collections.abc import Sequence
 from typing import Any
 
+from pycompiler._runtime import ShapedArray
 from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError, AxisError, InconclusiveDimensionError
+from pycompiler.core.tracing.references import AbstractRef
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, is_array, short
+from pycompiler.core.types.aval import get_aval, is_array, short, strong
 from pycompiler.primitives import arithmetic
 from pycompiler.primitives import shape as shapes
 
@@ -22,6 +24,25 @@ def check_arrays(name: str, *xs: Any) -> None:
     for x in xs:
         if not is_array(x):
             raise TypeError(f"{name}: takes arrays and scalars, got {x!r} of type {type(x).__name__}")
+
+
+def type_like(name: str, x: Any) -> ShapedArray:
+    """The type of an array; of a reference, a type, or any other object with a shape and a dtype, an array of these.
+    Raises TypeError for anything else."""
+    if is_array(x):
+        return get_aval(x)
+    if isinstance(x, ShapedArray):
+        return strong(x)
+    ref = getattr(x, "aval", x)
+    if isinstance(ref, AbstractRef):
+        return ref.inner_aval
+    shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
+    if not isinstance(shape, tuple) or dtype is None:
+        raise TypeError(
+            f"{name}: takes an array, a scalar, or an object with a shape and a dtype, got {x!r} of type "
+            f"{type(x).__name__}"
+        )
+    return ShapedArray(canonical_shape(name, shape), dtypes.canonicalize(dtypes.as_dtype(dtype)), False)
 
 
 def cast(x: Any, dtype: Any, weak: bool = False) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from pycompiler._runtime import ShapedArray
 from pycompiler.core.mesh.contexts import get_abstract_mesh
 from pycompiler.core.mesh.layout import Format, sharding_of
 from pycompiler.core.mesh.reshard import typed_like
@@ -148,10 +149,10 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
     return place_leaf(function, x, sharding)
 
 
-def divided_like(function: str, x: Any, like: Any, shape: Any, out_sharding: Any) -> Any:
-    """A new array like another one, divided by `out_sharding`; else, if it has its shape, by the type of the other."""
-    if out_sharding is None and shape is None and get_aval(like).explicit_sharding is not None:
-        return typed_like(x, get_aval(like))
+def divided_like(function: str, x: Any, like: ShapedArray, shape: Any, out_sharding: Any) -> Any:
+    """A new array like one of another type, divided by `out_sharding`; else, if it has its shape, by this type."""
+    if out_sharding is None and shape is None and like.explicit_sharding is not None:
+        return typed_like(x, like)
     return divided(function, x, out_sharding)
 
 

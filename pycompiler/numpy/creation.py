@@ -19,7 +19,7 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import check_unmasked, get_aval
 from pycompiler.lax import movement
-from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays, without_number
+from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays, type_like, without_number
 from pycompiler.lax.placement import beside, created, filled
 from pycompiler.lax.shardings import divided, divided_like
 from pycompiler.numpy.promotion import requested
@@ -275,22 +275,22 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """An array of a value, with the shape and dtype of a unless these are given.
+    """An array of a value, with the shape and dtype of a unless these are given. a may be any object with both, such
+    as a reference or a `ShapeDtypeStruct`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.full_like(pnp.ones(2), 7)
     Array([7., 7.], dtype=float32)
     """
-    check_arrays("full_like", a)
+    aval = type_like("full_like", a)
     device = beside(a, device)
-    aval = get_aval(a)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
         wanted = canonical_shape("full_like", sizes)
         made = created("full_like", device, lambda: asarray(broadcast_to(cast(fill_value, aval.dtype, True), wanted)))
     else:
         made = full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device)
-    return divided_like("full_like", made, a, shape, out_sharding)
+    return divided_like("full_like", made, aval, shape, out_sharding)
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:

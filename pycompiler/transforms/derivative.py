@@ -19,11 +19,12 @@ from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.tracing.primitive import is_zero
-from pycompiler.core.tracing.references import Ref, hide, references_in
+from pycompiler.core.tracing.references import Ref, check_aliases, hide, references_in
 from pycompiler.core.tracing.structural import instantiate
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import tree_flatten
+from pycompiler.transforms.held import referring, tangent_references
 from pycompiler.transforms.linear_functions import VJP, Linearized, linear_function
 from pycompiler.transforms.tangents import OF_JVP, check_tangents, float0, on_device, typed, varies
 
@@ -62,12 +63,7 @@ def select(
     places = [number % len(args) for number in numbers]
     leaves, in_tree = tree_flatten((tuple(args[place] for place in places), {}))
     flat = FlatFunction(transform, fun, in_tree, places, args, kwargs, has_aux)
-    if references_in(leaves):
-        index = next(index for index, leaf in enumerate(leaves) if type(leaf) is Ref)
-        raise TypeError(
-            f"{transform}: {_describe_argument(flat, index)} is a reference, {leaves[index].aval}. What to do: "
-            "differentiate by the value that it holds, ref[...]"
-        )
+    _refuse_references(flat, leaves)
     check_arrays(transform, fun, leaves, in_tree, places)
     for index, leaf in enumerate(leaves):
         dtype = get_aval(leaf).dtype
@@ -95,8 +91,8 @@ def _describe_argument(flat: FlatFunction, index: int) -> str:
 
 
 def _position(flat: FlatFunction, index: int) -> int:
-    assert flat.places is not None
-    for place, child in zip(flat.places, flat.in_tree.children()[0].children(), strict=True):
+    arguments = flat.in_tree.children()[0].children()
+    for place, child in zip(flat.places or range(len(arguments)), arguments, strict=True):
         if index < child.num_leaves:
             return place
         index -= child.num_leaves
@@ -234,10 +230,37 @@ def _flat(
 ) -> tuple[FlatFunction, list[Any]]:
     """The function of the leaves of all arguments, and these leaves."""
     check_function(transform, fun)
-    leaves, in_tree = hide(*tree_flatten((tuple(primals), {})))
+    leaves, in_tree = hide(*tree_flatten((tuple(primals), {})), but_references=True)
     flat = FlatFunction(transform, fun, in_tree, has_aux=has_aux)
+    _refuse_references(flat, leaves)
     check_arrays(transform, fun, leaves, in_tree)
     return flat, on_device(leaves)
+
+
+def _refuse_references(flat: FlatFunction, leaves: Sequence[Any]) -> None:
+    """Raise TypeError if one of the leaves is a reference."""
+    if references_in(leaves):
+        index = next(index for index, leaf in enumerate(leaves) if type(leaf) is Ref)
+        raise TypeError(
+            f"{flat.transform}: {_describe_argument(flat, index)} is a reference, {leaves[index].aval}. What to do: "
+            "differentiate by the value that it holds, ref[...]; close over a reference that is only read"
+        )
+
+
+def _with_references(
+    transform: str, fun: Callable[..., Any], primals: Sequence[Any], has_aux: bool
+) -> tuple[FlatFunction, list[Any], dict[int, Ref]]:
+    """`_flat`, with the values of references as leaves; and the references by place."""
+    leaves, in_tree = hide(*tree_flatten((tuple(primals), {})), but_references=True)
+    if not references_in(leaves):
+        return *_flat(transform, fun, primals, has_aux), {}
+    check_function(transform, fun)
+    flat = FlatFunction(transform, fun, in_tree, has_aux=has_aux)
+    check_aliases(transform, fun, leaves, flat.names)
+    refs = {i: leaf for i, leaf in enumerate(leaves) if type(leaf) is Ref}
+    leaves = [leaf.read() if i in refs else leaf for i, leaf in enumerate(leaves)]
+    check_arrays(transform, fun, leaves, in_tree)
+    return flat, on_device(leaves), refs
 
 
 def _linearized(flat: FlatFunction, leaves: Sequence[Any]) -> tuple[list[Any], Any, Linearized, Sequence[Any]]:
@@ -265,8 +288,9 @@ def _linearized(flat: FlatFunction, leaves: Sequence[Any]) -> tuple[list[Any], A
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and its derivative in the direction of `tangents`, of the same structure.
 
-    With `has_aux`, the aux is a third result. Tangents of integers are of dtype float0. Raises TypeError for a tangent
-    that does not have the structure and dtype of its primal, ValueError for another shape.
+    With `has_aux`, the aux is a third result. Tangents of integers are of dtype float0. The tangent of a reference is a
+    reference, which holds the tangent of the values that the reference holds, before and after. Raises TypeError for a
+    tangent that does not have the structure and dtype of its primal, ValueError for another shape.
 
     >>> import pycompiler as pc
     >>> pc.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
@@ -275,14 +299,23 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"jvp: {name} must be a tuple or list with an entry for each argument, got {given!r}")
-    flat, leaves = _flat("jvp", fun, primals, has_aux)
+    flat, leaves, refs = _with_references("jvp", fun, primals, has_aux)
+    tangent_refs, tangents = tangent_references(flat, refs, tangents) if refs else ({}, tangents)
     avals = [get_aval(leaf) for leaf in leaves]
     what = f"jvp of {flat.debug_info().name}: the tangent"
     given = check_tangents(what, flat.names, flat.in_tree, avals, (tuple(tangents), {}), OF_JVP)
-    outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.debug_info()), flat.active)
-    outs, aux = flat.split(outs)
+    function, count = referring(flat, refs) if refs else flat, len(refs)
+    outs, out_tangents = push_forward(
+        function, leaves, given, JvpTrace(flat.debug_info()), lambda: count + flat.active()
+    )
+    last, (outs, aux) = outs[:count], flat.split(outs[count:])
     shown = [float0(t) if is_zero(t) and not varies(t.aval) else instantiate(t) for t in out_tangents]
-    shown = [typed(t, get_aval(out)) for t, out in zip(on_device(shown), outs, strict=True)]
+    shown = [typed(t, get_aval(out)) for t, out in zip(on_device(shown), [*last, *outs], strict=True)]
+    for i, x, t in zip(refs, last, shown, strict=False):
+        refs[i].write(x)
+        if i in tangent_refs:
+            tangent_refs[i].write(t)
+    shown = shown[count:]
     value, derivative = flat.out_tree.unflatten(on_device(outs)), flat.out_tree.unflatten(shown)
     return (value, derivative, aux) if has_aux else (value, derivative)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from pycompiler.transforms.containers import (
     stacked,
     with_members,
 )
+from pycompiler.transforms.held import referring
 from pycompiler.transforms.tangents import to_device
 
 MappedAxis = int | None
@@ -96,7 +97,7 @@ def vmap(
             check_aliases("vmap", fun, leaves, flat.names)
             refs = {i: x for i, (x, d) in enumerate(zip(leaves, dims, strict=True)) if type(x) is Ref and d is not None}
             leaves = [x.read() if i in refs else x for i, x in enumerate(leaves)]
-            function = _referring(flat, refs)
+            function = referring(flat, refs)
         # Unmapped arguments may be any objects; they are passed on unchanged.
         mapped = [0 if d is None or _is_float0(x) else x for x, d in zip(leaves, dims, strict=True)]
         check_arrays("vmap", fun, mapped, in_tree)
@@ -112,10 +113,9 @@ def vmap(
         axis = Axis(axis_name, size, spmd, explicit)
         outs, out_dims = map_axes(function, given, trace_dims, flat.debug_info(), axis)
         if refs:
-            count = len(outs) - len(refs)
-            for (i, ref), out, d in zip(refs.items(), outs[count:], out_dims[count:], strict=True):
+            for (i, ref), out, d in zip(refs.items(), outs, out_dims, strict=False):
                 ref.write(with_batch_dim(out, d, dims[i] or 0, size))
-            outs, out_dims = outs[:count], out_dims[:count]
+            outs, out_dims = outs[len(refs) :], out_dims[len(refs) :]
         wanted = out_axes_of(flat, out_axes, outs)
         results = [
             _divided_along(_move_mapped_axis(flat, i, out, dim, place, size, sum_match), place, explicit)
@@ -125,19 +125,6 @@ def vmap(
         return stacked(out, wanted, size) if containers else out
 
     return vmap_fun
-
-
-def _referring(flat: FlatFunction, refs: Collection[int]) -> Callable[..., list[Any]]:
-    """The function of values in the place of these references, each of which it gets as a reference to its member. Its
-    last results are what they hold at the end."""
-
-    def run(*leaves: Any) -> list[Any]:
-        names = flat.names()
-        given = [Ref(x, of=names[i]) if i in refs else x for i, x in enumerate(leaves)]
-        outs = flat(*given)
-        return [*outs, *(given[i].read() for i in refs)]
-
-    return run
 
 
 def _explicit_axes(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[tuple[Name, ...], Any]:

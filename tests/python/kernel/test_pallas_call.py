@@ -40,7 +40,7 @@ def test_a_grid_spec_stands_for_four_arguments(interpret):
 @WAYS
 def test_loops_of_references_and_carries(interpret):
     def body(x, o, total):
-        total[...] = pnp.zeros(16)
+        total[...] = pnp.zeros_like(total)
 
         @pl.loop(0, 8, step=2)
         def _(i):

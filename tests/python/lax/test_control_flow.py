@@ -361,3 +361,34 @@ def test_errors(case):
     call, kind, message = case
     with pytest.raises(kind, match=message):
         call()
+
+
+BOUNDS = {
+    "numbers": (lambda n: (0, 4), True),
+    "an array": (lambda n: (0, pnp.int32(4)), True),
+    "arrays": (lambda n: (pnp.uint8(0), pnp.uint8(4)), True),
+    "a traced end": (lambda n: (0, n), True),
+    "a traced start": (lambda n: (n - 4, 4), False),
+    "a traced end of another dtype": (lambda n: (0, n.astype(pnp.int16)), False),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_the_index_has_the_type_of_the_lower_bound(name):
+    """A weak one adapts to the value: an int8 stays one."""
+    bounds, weak = BOUNDS[name]
+
+    @pc.jit
+    def total(n):
+        kinds = []
+
+        def body(i, c):
+            kinds.append(pc.typeof(i).weak_type)
+            return c + i.astype(c.dtype) * 2 - (i if weak else i.astype(c.dtype))
+
+        result = lax.fori_loop(*bounds(n), body, pnp.int8(1))
+        assert set(kinds) == {weak}
+        return result
+
+    result = total(pnp.int32(4))
+    assert (int(result), result.dtype) == (7, np.int8)

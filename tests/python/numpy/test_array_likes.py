@@ -170,6 +170,45 @@ def test_what_declares_a_shape_has_it():
         assert (pnp.shape(None), pnp.ndim(None), pnp.size(None)) == ((), 0, 1)
 
 
+class Declared:
+    """An object with a shape and a dtype, and no elements."""
+
+    shape = (2,)
+    dtype = np.dtype(np.float16)
+
+
+LIKES = {
+    "reference": (lambda: pc.new_ref(pnp.ones((2, 3), pnp.int8)), (2, 3), np.int8),
+    "view": (lambda: pc.new_ref(pnp.ones((2, 3), pnp.int8)).at[0], (3,), np.int8),
+    "type": (lambda: pc.typeof(pnp.ones((2, 3), bool)), (2, 3), np.bool_),
+    "struct": (lambda: pc.ShapeDtypeStruct((4,), np.uint8), (4,), np.uint8),
+    "other": (Declared, (2,), np.float16),
+}
+
+
+@pytest.mark.parametrize("name", LIKES)
+def test_what_declares_shape_and_dtype_has_arrays_like_it(name):
+    make, shape, dtype = LIKES[name]
+    for function, value in (
+        (pnp.zeros_like, 0),
+        (pnp.ones_like, 1),
+        (pnp.empty_like, 0),
+        (lambda x: pnp.full_like(x, 1), 1),
+        (lambda x: lax.full_like(x, 1), 1),
+    ):
+        made = function(make())
+        np.testing.assert_array_equal(made, np.full(shape, value, dtype))
+        assert made.dtype == dtype
+        assert not made.aval.weak_type
+    assert pnp.full_like(make(), 2.5, dtype=float, shape=3).tolist() == [2.5] * 3
+
+
+@pytest.mark.parametrize("given", ["a", [1, 2], None])
+def test_what_has_no_shape_has_no_arrays_like_it(given):
+    with pytest.raises(TypeError, match=r"zeros_like: takes an array, .* shape and a dtype, got"):
+        pnp.zeros_like(given)
+
+
 def test_the_values_that_are_set_may_be_lists_of_traced_ones():
     assert pnp.arange(4).at[:2].set([7, 8]).tolist() == [7, 8, 2, 3]
     assert pc.jit(lambda a: pnp.arange(4).at[:2].set([a, a + 1]))(5).tolist() == [5, 6, 2, 3]
