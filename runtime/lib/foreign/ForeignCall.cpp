@@ -8,7 +8,10 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <cxxabi.h>
 #include <deque>
+#include <exception>
+#include <new>
 
 using namespace pcrt;
 
@@ -194,13 +197,31 @@ private:
 //===-- Calls
 //-------------------------------------------------------------------------------------------------------===//
 
+/// Calls a handler. An exception becomes an error: it must not pass through compiled code, which has no tables of
+/// frames.
+static XLA_FFI_Error *callHandler(void *handler, XLA_FFI_CallFrame &frame) {
+  try {
+    return reinterpret_cast<XLA_FFI_Handler *>(handler)(&frame);
+  } catch (abi::__forced_unwind &) {
+    // The thread ends, for example in a handler that calls Python while it finalizes.
+    throw;
+  } catch (const std::bad_alloc &) {
+    return new XLA_FFI_Error{XLA_FFI_Error_Code_RESOURCE_EXHAUSTED, "the handler threw std::bad_alloc"};
+  } catch (const std::exception &thrown) {
+    return new XLA_FFI_Error{XLA_FFI_Error_Code_UNKNOWN,
+                             std::string("the handler threw an exception: ") + thrown.what()};
+  } catch (...) {
+    return new XLA_FFI_Error{XLA_FFI_Error_Code_UNKNOWN, "the handler threw an object that is no std::exception"};
+  }
+}
+
 /// Runs a handler. If its work goes on after its return, waits for the end.
 static Status runStage(void *handler, XLA_FFI_CallFrame &frame, XLA_FFI_ExecutionStage stage, const std::string &name) {
   if (!handler)
     return Status::ok();
   frame.stage = stage;
   frame.future = nullptr;
-  XLA_FFI_Error *failure = reinterpret_cast<XLA_FFI_Handler *>(handler)(&frame);
+  XLA_FFI_Error *failure = callHandler(handler, frame);
   std::unique_ptr<XLA_FFI_Future> future(frame.future);
   if (future) {
     BlockingScope blocking;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -157,10 +158,14 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(Variadic, variadic, ffi::Ffi::Bind().RemainingArgs
 //===-- Errors
 //------------------------------------------------------------------------------------------------------===//
 
-/// Fails where an element of x is negative.
+/// Fails where an element of x is negative. With the code 0 it throws the message, with the code -1 a number.
 static ffi::Error fail(int32_t code, std::string_view message, ffi::Buffer<ffi::F32> x,
                        ffi::ResultBuffer<ffi::F32> y) {
   for (size_t i = 0; i < x.element_count(); ++i) {
+    if (x.typed_data()[i] < 0 && code == 0)
+      throw std::runtime_error(std::string(message));
+    if (x.typed_data()[i] < 0 && code == -1)
+      throw 7;
     if (x.typed_data()[i] < 0)
       return ffi::Error(static_cast<ffi::ErrorCode>(code), std::string(message));
     y->typed_data()[i] = x.typed_data()[i];

@@ -226,6 +226,19 @@ def test_error_codes_have_their_names(handlers, code):
     assert texts[1].partition(" told")[0] + " told" in texts[0]
 
 
+def test_an_exception_of_a_handler_is_an_error(each):
+    call = each.ffi_call("Fail", each.ShapeDtypeStruct((3,), np.float32))
+    with pytest.raises(RuntimeError, match=r"UNKNOWN: .*told"):
+        np.asarray(call(X, code=np.int32(0), message="told"))
+    np.testing.assert_array_equal(call(np.abs(X), code=np.int32(0), message="told"), np.abs(X))
+
+
+def test_a_handler_may_throw_any_object(handlers):
+    call = ffi.ffi_call("Fail", pc.ShapeDtypeStruct((3,), np.float32))
+    with pytest.raises(ExecutionError, match=r"Fail: UNKNOWN: the handler threw an object that is no std::exception"):
+        np.asarray(call(X, code=np.int32(-1), message="told"))
+
+
 def test_wrong_calls_name_what_the_handler_expects(handlers):
     with pytest.raises(ExecutionError, match="Wrong number of arguments: expected 2 but got 1"):
         ffi.ffi_call("Saxpy", pc.ShapeDtypeStruct((3,), np.float32))(X, a=np.float32(1)).block_until_ready()
