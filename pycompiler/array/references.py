@@ -120,6 +120,8 @@ def get(ref: Any, idx: Any = None) -> Any:
 def set(ref: Any, idx: Any, value: Any) -> None:
     """`ref[idx] = value`. Raises ValueError unless the value has the shape and the dtype of the elements there.
 
+    Integers are converted to another integer dtype, Python numbers to another dtype of their kind.
+
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> r = pc.new_ref(pnp.zeros(3))
     >>> pc.ref.set(r, 1, 10.0)
@@ -284,7 +286,9 @@ def _fitting(name: str, ref: Ref, shape: tuple[Any, ...], value: Any) -> Any:
             f"{name}: the elements of {ref.aval} there have the shape {shape}, and the value is {short(aval)}. What to "
             "do: give a value of that shape (numpy.broadcast_to, numpy.full)"
         )
-    if aval.dtype != ref.dtype and aval.weak_type and _same_kind(aval.dtype, ref.dtype):
+    # As in JAX: an integer fits every integer dtype, and a Python number every dtype of its kind.
+    integers = dtypes.is_integer(aval.dtype) and dtypes.is_integer(ref.dtype)
+    if aval.dtype != ref.dtype and (integers or (aval.weak_type and _same_kind(aval.dtype, ref.dtype))):
         return lax.convert_element_type(value, ref.dtype)
     if aval.dtype != ref.dtype:
         raise ArgumentError(

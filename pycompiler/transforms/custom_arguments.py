@@ -18,13 +18,13 @@ from pycompiler.core.tracing.flat import argument_names, nothing_of
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.references import Ref, check_aliases, hide
 from pycompiler.core.tracing.structural import instantiate
-from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.tracing.trace import Tracer, current_trace
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import for_rule, get_aval, is_array, same_type, short, strong
 from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten, tree_leaves, tree_structure
 from pycompiler.primitives.arithmetic import convert, stop_gradient
 from pycompiler.transforms.symbolic_zeros import SymbolicZero
-from pycompiler.transforms.tangents import on_device
+from pycompiler.transforms.tangents import on_device, typed
 
 
 def name_of(fun: object) -> str:
@@ -240,6 +240,20 @@ def given_zero(x: Any, symbolic: bool) -> Any:
     if symbolic:
         return SymbolicZero(x.aval)
     return instantiate(x) if dtypes.is_inexact(x.aval.dtype) else nothing_of(x.aval.shape)
+
+
+def given_derivative(x: Any, aval: ShapedArray, symbolic: bool) -> Any:
+    """The tangent or cotangent of a value of this aval for a rule, as `given_zero`. It is weakly typed if the value is:
+    the product of a half with the derivative of a Python number is a half."""
+    found = given_zero(x, symbolic)
+    if isinstance(found, SymbolicZero):
+        return found
+    if aval.weak_type and isinstance(found, np.generic):
+        # A zero. In a graph it stays a literal.
+        if current_trace() is not None:
+            return convert.bind(found, new_dtype=aval.dtype, weak_type=True)
+        found = for_rule(found)
+    return typed(found, aval)
 
 
 def taken(x: Any, aval: ShapedArray, of_any_float: bool = False) -> Any:

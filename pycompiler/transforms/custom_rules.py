@@ -6,7 +6,7 @@ The public face of core.custom. `custom_arguments` checks the inputs and outputs
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from pycompiler._runtime import ShapedArray
@@ -29,7 +29,7 @@ from pycompiler.transforms.custom_arguments import (
     Arguments,
     Results,
     defined_by,
-    given_zero,
+    given_derivative,
     mirror,
     name_of,
     numbers_of,
@@ -108,11 +108,11 @@ class custom_jvp:  # noqa: N801 (a decorator)
             leaves, tree = tree_flatten(result)
             avals = [get_aval(leaf) for leaf in leaves]
             sums: list[Any] = [Zero(strong(aval)) for aval in avals]
-            for rule, tangent in zip(jvps, tangents, strict=True):
+            for rule, primal, tangent in zip(jvps, primals, tangents, strict=True):
                 parts, structure = tree_flatten(tangent)
                 if rule is None or all(type(part) is Zero for part in parts):
                     continue
-                given = structure.unflatten([given_zero(part, symbolic=False) for part in parts])
+                given = structure.unflatten(_for_rule(parts, map(get_aval, tree_leaves(primal)), False))
                 what = f"custom_jvp: the rule {name_of(rule)} of {name_of(self.fun)}"
                 added = _tangents(what, tree, avals, rule(given, result, *primals))
                 sums = [add_tangents(a, b) for a, b in zip(sums, added, strict=True)]
@@ -138,12 +138,12 @@ class custom_jvp:  # noqa: N801 (a decorator)
         def rule(primals: Values, tangents: Values) -> tuple[Values, Values]:
             assert self.jvp is not None
             what = f"custom_jvp: the rule {name_of(self.jvp)} of {name_of(self.fun)}"
-            moving = given.moving(tangents)
+            moving, values = given.moving(tangents), given.moving(primals)
             if self.symbolic_zeros is not _INTERNAL:
-                moving = [given_zero(t, self.symbolic_zeros) for t in moving]
+                moving = _for_rule(moving, map(get_aval, values), self.symbolic_zeros)
             fixed = given.fixed(given.held(primals))
             with lines_of(self.jvp):
-                result = self.jvp(*fixed, given.trees(given.moving(primals)), given.trees(moving))
+                result = self.jvp(*fixed, given.trees(values), given.trees(moving))
             out, tangent = pair(what, "the result and its tangent", result)
             outs = results.of_rule(what, self.fun, out)
             assert results.tree is not None
@@ -282,6 +282,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
         outs = results.of_rule(what, self.fun, out)
         out_tree = results.tree
         assert out_tree is not None
+        out_avals = [get_aval(x) for x in outs]
         kept, kept_tree = tree_flatten(residual)
         for x in kept if Ref.count else ():
             if type(x) is Ref and x.number >= earlier:
@@ -296,7 +297,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
         def backward(residuals: Values, cotangents: Values) -> Values:
             for place, x in zip(places, residuals[count:], strict=True):
                 kept[place] = x
-            cotangent = out_tree.unflatten([given_zero(ct, self.symbolic_zeros) for ct in cotangents])
+            cotangent = out_tree.unflatten(_for_rule(cotangents, out_avals, self.symbolic_zeros))
             found = self._backward(given, avals, residuals[:count], kept_tree.unflatten(kept), cotangent)
             return [*(Zero(strong(get_aval(x))) for x in residuals[:count]), *found]
 
@@ -338,6 +339,11 @@ class custom_vjp:  # noqa: N801 (a decorator)
                 )
             checked.append(value)
         return checked
+
+
+def _for_rule(derivatives: Values, avals: Iterable[ShapedArray], symbolic: bool) -> list[Any]:
+    """The tangents or cotangents of values of these avals for a rule."""
+    return [given_derivative(x, aval, symbolic) for x, aval in zip(derivatives, avals, strict=True)]
 
 
 def _is_value(x: Any) -> bool:

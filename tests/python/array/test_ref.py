@@ -2,6 +2,7 @@
 
 import copy
 
+import jax
 import numpy as np
 import pytest
 
@@ -61,6 +62,16 @@ def test_every_dtype_is_kept(dtype):
     ref[2] = x[5]
     np.testing.assert_array_equal(held(ref), np.asarray(x.at[2].set(x[5])))
     assert ref[...].dtype == x.dtype
+
+
+@pytest.mark.parametrize("value", [np.int32(-2), np.uint8(254), np.int64(3), 7])
+def test_integers_are_converted_to_the_dtype_of_the_reference(value):
+    ref, theirs = pc.new_ref(pnp.zeros(2, pnp.int8)), jax.new_ref(jax.numpy.zeros(2, jax.numpy.int8))
+    for r in (ref, theirs):
+        r[1] = value
+        r[0] = r[1]
+    assert ref[...].tolist() == np.asarray(theirs[...]).tolist()
+    assert ref.dtype == np.int8
 
 
 def test_keys_are_held():
