@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,15 @@ def _scores(query: Any, key: Any, mask: Any, start: Any, end: Any, is_causal: bo
 def attend(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float) -> tuple[Any, Any]:
     """The weighted values of [batch, heads, length, width], and the logarithm of the sum of the exponentials of each
     query's scores. A mask says which scores count, or is added to them."""
+    return attend_by(lambda start, end: _scores(query, key, mask, start, end, is_causal, scale), value)[:2]
+
+
+def attend_by(scores_of: Callable[[Any, Any], Any], value: Any) -> tuple[Any, Any, Any]:
+    """As `attend`, and the largest score of each query, from a function of the bounds of a block of keys."""
     # The largest score so far, the sum of exponentials and the sum of values, both relative to it.
     largest = total = made = None
-    for start, end in _blocks(key.shape[2]):
-        scores = _scores(query, key, mask, start, end, is_causal, scale)
+    for start, end in _blocks(value.shape[2]):
+        scores = scores_of(start, end)
         top = pnp.max(scores, axis=-1, keepdims=True)
         top = top if largest is None else pnp.maximum(largest, top)
         # A row whose scores are all hidden has weights of 0.
@@ -65,7 +71,7 @@ def attend(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: 
     hidden = total == 0
     result = pnp.where(hidden, 0, made / pnp.where(hidden, 1, total))
     spread = pnp.where(hidden, -math.inf, lax.log(pnp.where(hidden, 1, total)) + pnp.where(hidden, 0, largest))
-    return result, spread[..., 0]
+    return result, spread[..., 0], largest[..., 0]
 
 
 @ops("_scaled_dot_product_flash_attention_for_cpu")
