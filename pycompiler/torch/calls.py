@@ -19,9 +19,10 @@ from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.jit.binding import bind_sizes
-from pycompiler.torch.layouts import inverse, strides_of
+from pycompiler.torch.layouts import are_same, inverse, restrided, strides_of
 from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.program import Program
+from pycompiler.torch.sizes import Sizes as SizesOfTorch
 from pycompiler.torch.sources import Sources
 
 __all__ = ["Boxed", "boxed", "call_of_graph"]
@@ -93,17 +94,43 @@ class _Bound:
         planned: Any = plan.outputs
         for (kind, source), number, order in zip(planned, program.computed, program.output_orders, strict=True):
             value = program.outputs[number].meta["val"]
+            wanted = _strides_at(value, {**(program.sizes.values or {}), **sizes})
             if kind == "result":
                 shape = aval_at(results[source], sizes).shape
                 shape, strides = strides_of(shape, order)
-                if source not in seen:
-                    seen.add(source)
-                    self.results[source] = (shape, strides, value.dtype)
-                    self.outputs.append((number, source, None))
-                    continue
-                self.outputs.append((number, source, lambda args, made: made.clone()))
+                copied = None
+                if source in seen:
+                    copied = _cloned
+                elif wanted is not None and not are_same(shape, strides, wanted):
+                    copied = _kept
+                seen.add(source)
+                self.results[source] = (shape, strides, value.dtype)
             else:
-                self.outputs.append((number, 0, _copier(kind, source if kind == "const" else places[source], order)))
+                copied = _copier(kind, source if kind == "const" else places[source], order)
+                source = 0
+            if copied is not None and wanted is not None:
+                copied = _with_strides(copied, wanted)
+            self.outputs.append((number, source, copied))
+
+
+def _strides_at(value: torch.Tensor, sizes: Sizes) -> tuple[int, ...] | None:
+    """The strides that torch has computed, at these sizes. None if they do not follow from them."""
+    try:
+        return SizesOfTorch(dict(sizes)).shape(value.stride())
+    except NotImplementedError:
+        return None
+
+
+def _kept(args: list[Any], made: Any) -> torch.Tensor:
+    return made
+
+
+def _cloned(args: list[Any], made: Any) -> torch.Tensor:
+    return made.clone()
+
+
+def _with_strides(copied: Any, strides: tuple[int, ...]) -> Callable[[list[Any], Any], torch.Tensor]:
+    return lambda args, made: restrided(copied(args, made), strides)
 
 
 def _copier(kind: str, source: Any, order: tuple[int, ...] | None) -> Callable[[list[Any], Any], torch.Tensor]:

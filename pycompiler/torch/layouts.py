@@ -10,13 +10,13 @@ import sympy
 import torch
 from torch.utils._sympy.functions import Max
 
-__all__ = ["inverse", "order_of", "strides_of"]
+__all__ = ["are_same", "inverse", "order_of", "restrided", "strides_of"]
 
 
 def order_of(value: Any) -> tuple[int, ...] | None:
     """The axes from the outermost to the innermost in memory of a tensor whose elements lie densely. None if this is
-    row-major order, and for tensors with gaps or repetitions, which are copied. Symbolic strides are products of sizes;
-    those of torch's trace decide between orders."""
+    row-major order, and for tensors with gaps or repetitions: inputs are copied, results get them by `restrided`.
+    Symbolic strides are products of sizes; those of torch's trace decide between orders."""
     if value.layout != torch.strided:
         return None
     shape, strides = [list(map(_expression, numbers)) for numbers in (value.shape, value.stride())]
@@ -64,3 +64,25 @@ def strides_of(shape: Sequence[int], order: Sequence[int] | None) -> tuple[tuple
         sizes[axis], strides[axis] = shape[place], step
         step *= max(shape[place], 1)
     return tuple(sizes), tuple(strides)
+
+
+def are_same(shape: Sequence[int], strides: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether strides place the elements as others do: those of one element along an axis say nothing."""
+    return 0 in shape or all(size == 1 or a == b for size, a, b in zip(shape, strides, others, strict=True))
+
+
+def restrided(x: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
+    """A tensor with these strides: `x` if it has them, or if its elements would share memory other than along whole
+    axes; else a copy."""
+    if are_same(x.shape, x.stride(), strides):
+        return x
+    base = x
+    reach = 1
+    for axis in sorted([axis for axis, size in enumerate(x.shape) if size > 1], key=lambda axis: strides[axis]):
+        if strides[axis] == 0:
+            base = base.narrow(axis, 0, 1)
+            continue
+        if strides[axis] < reach:
+            return x
+        reach += strides[axis] * (x.shape[axis] - 1)
+    return torch.empty_strided(base.shape, strides, dtype=x.dtype).copy_(base).expand(x.shape)

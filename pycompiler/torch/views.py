@@ -53,22 +53,24 @@ def views_of(outputs: list[Any]) -> dict[int, View]:
     made = {node for node in outputs if isinstance(node, torch.fx.Node)}
     found = {}
     for number, node in enumerate(outputs):
-        if not isinstance(node, torch.fx.Node) or not isinstance(node.meta.get("val"), torch.Tensor):
-            continue
-        root, chain = _chain(node)
-        if chain and (root.op == "placeholder" or root in made):
-            found[number] = View(root, chain)
+        if isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor):
+            view = _view(node, made)
+            if view is not None:
+                found[number] = view
     return found
 
 
-def _chain(node: torch.fx.Node) -> tuple[torch.fx.Node, list[torch.fx.Node]]:
-    """The tensor at the beginning of a chain of views that ends here, and the chain."""
+def _view(node: torch.fx.Node, made: set[torch.fx.Node]) -> View | None:
+    """The chain of views that ends at an output, from the first tensor of it that is an input or an output."""
     chain: list[torch.fx.Node] = []
+    found = None
     while _is_view(node):
         chain.append(node)
         source: Any = node.args[0]
         node = source
-    return node, chain[::-1]
+        if node.op == "placeholder" or node in made:
+            found = View(node, chain[::-1])
+    return found
 
 
 def _is_view(node: torch.fx.Node) -> bool:

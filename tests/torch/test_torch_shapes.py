@@ -145,3 +145,22 @@ def test_orders_of_axes_with_symbolic_sizes():
         for made, wanted in ((run(x), transposed(x)), (convolve(y, weight), image(y, weight))):
             torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-5)
             assert [one.stride() for one in made] == [one.stride() for one in wanted]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_views_of_inputs_with_gaps_after_an_update(dynamic):
+    """Torch makes them from the strides of the results."""
+
+    def function(x, y):
+        x.copy_(x.flip(0))
+        z = y.abs()
+        return x.view(x.shape), z, z.unsqueeze(0).expand(2, -1, -1), z.unsqueeze(1), y[:, ::2] * 2
+
+    run = torch.compile(function, backend="pycompiler", fullgraph=True, dynamic=dynamic)
+    for size in (3, 4, 5):
+        given = [(torch.arange(8.0 * size).view(2 * size, 4)[::2, ::2], torch.randn(size, 6)) for _ in range(2)]
+        given[1][1].copy_(given[0][1])
+        made, wanted = run(*given[1]), function(*given[0])
+        for one, other in zip((*made, *given[1]), (*wanted, *given[0]), strict=True):
+            torch.testing.assert_close(one, other)
+            assert one.stride() == other.stride()
