@@ -28,6 +28,10 @@ config.test_source_root = str(Path(__file__).parent)
 config.test_exec_root = str(build / "tests" / "lit")
 config.environment["PATH"] = os.pathsep.join([str(build / "bin"), llvm_bin, os.environ.get("PATH", "")])
 config.environment["PYTHONPATH"] = str(root)
+# Costs follow the second cache. A RUN line that needs a cache of another size than 1 MiB names it.
+config.substitutions.append(
+    (r"(?<![\w/.-])array-opt(?![\w.-])(?!.*--second-cache-bytes)", "array-opt --second-cache-bytes=1048576")
+)
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%emulated_driver", str(build / "tests" / "libcuda-emulated.so")))
 config.substitutions.append(("%mlir_include", str(Path(llvm_bin).parent / "include")))

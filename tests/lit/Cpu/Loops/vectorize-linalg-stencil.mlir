@@ -1,7 +1,7 @@
 // array-vectorize-linalg on stencils. Invariants: two rows at once, whose common elements are loaded once; a row whose
 // start is known only at run time has aligned stores from its first multiple of a register on, between two vectors that
 // compute some elements again.
-// RUN: array-opt %s --array-vectorize-linalg=vector-bits=256 | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=masked
+// RUN: array-opt %s --array-vectorize-linalg=vector-bits=256 --second-cache-bytes=524288 | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=masked
 // RUN: array-opt %s --array-schedule-loops=vector-bits=256 | FileCheck %s --check-prefix=SCHEDULE
 
 #id = affine_map<(d0, d1) -> (d0, d1)>

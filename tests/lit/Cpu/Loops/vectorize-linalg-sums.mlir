@@ -2,7 +2,7 @@
 // sum of floats is one of blocks of blocks, each from the negative zero, to which the first addition folds
 // away; blocks depend on sizes alone. A prefetched line may be beyond the buffer, so its address implies no
 // bounds.
-// RUN: array-opt %s --array-vectorize-linalg=vector-bits=512 --second-cache-bytes=1048576 --split-input-file | FileCheck %s
+// RUN: array-opt %s --array-vectorize-linalg=vector-bits=512 --split-input-file | FileCheck %s
 // RUN: array-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(array-vectorize-linalg{vector-bits=512}),convert-to-llvm)' \
 // RUN:   | FileCheck %s --check-prefix=LLVM
 // RUN: array-opt %s '--array-vectorize-linalg=vector-bits=512 prefetch-distance=0' --split-input-file | FileCheck %s --check-prefix=ALONE

@@ -1,5 +1,5 @@
 // The emitted code follows array.plan, as far as the layout of the operands allows it.
-// RUN: array-opt %s --split-input-file --array-lower-matmuls --second-cache-bytes=1048576 | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
 
 // The tile, and the blocks of depth, rows and columns.
 // CHECK-LABEL: func.func @tiled

@@ -1,6 +1,6 @@
-// RUN: array-opt %s --split-input-file --array-lower-matmuls --second-cache-bytes=1048576 | FileCheck %s
-// RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=256 --second-cache-bytes=1048576 | FileCheck %s --check-prefix=AVX2
-// RUN: array-opt %s --split-input-file --array-lower-matmuls=bfloat16-dot2=true --second-cache-bytes=1048576 | FileCheck %s --check-prefix=PAIRS
+// RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=256 | FileCheck %s --check-prefix=AVX2
+// RUN: array-opt %s --split-input-file --array-lower-matmuls=bfloat16-dot2=true | FileCheck %s --check-prefix=PAIRS
 
 // A matmul whose zero fill is folded away: the sums start at zero. The right operand is read in place, and k is divided
 // into two even blocks, of which the second adds to the first.
