@@ -133,11 +133,11 @@ def test_what_is_not_exported():
     with pytest.raises(ValueError, match="draws random numbers"):
         _refused(nn.Dropout(0.5), torch.ones(3))
 
-    class Polynomial(nn.Module):
+    class Slope(nn.Module):
         def forward(self, x):
             return torch._dirichlet_grad(x.sigmoid(), x.abs() + 1, x.abs() + 2)
 
     with pytest.raises(NotImplementedError, match=r"_dirichlet_grad.*test_torch_export.py"):
-        _refused(Polynomial(), torch.ones(3))
+        _refused(Slope(), torch.ones(3))
     with pytest.raises(TypeError, match=r"takes a program of torch\.export\.export"):
         pt.export(nn.Linear(2, 2))
