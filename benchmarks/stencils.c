@@ -1,5 +1,6 @@
 // The stencils of cases/stencils.py, as loops (with_c.py). T is the type, N, M, L and STEPS are the sizes.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef M
@@ -114,16 +115,24 @@ static void torus(T (*restrict x)[M][L], T (*restrict y)[M][L]) {
 }
 
 void periodic(const T *restrict x0, T *restrict x) {
-  static T other[N][M][L];
-  memcpy(x, x0, sizeof(other));
+  // Kept between calls. Not static arrays: each size compiles all functions, also those of more axes than its case.
+  static T (*kept)[M][L];
+  const size_t bytes = sizeof(T) * N * M * L;
+  if (!kept)
+    kept = calloc(1, bytes);
+  T (*restrict other)[M][L] = kept;
+  memcpy(x, x0, bytes);
   for (long step = 0; step + 2 <= STEPS; step += 2)
     torus((void *)x, other), torus(other, (void *)x);
   if (STEPS % 2)
-    torus((void *)x, other), memcpy(x, other, sizeof(other));
+    torus((void *)x, other), memcpy(x, other, bytes);
 }
 
 void gradient(const T (*restrict x)[N], T (*restrict out)[N]) {
-  static T laps[N][N]; // twice the Laplacian, and zeros on the border
+  static T (*kept)[N]; // twice the Laplacian, and zeros on the border
+  if (!kept)
+    kept = calloc(N, sizeof(*kept));
+  T (*restrict laps)[N] = kept;
 #define TWICE(i, j) 2 * (x[i + 1][j] + x[i - 1][j] + x[i][j + 1] + x[i][j - 1] - 4 * x[i][j])
   EACH(i, 1, N - 1) EACH(j, 1, N - 1) laps[i][j] = TWICE(i, j);
   EACH(i, 0, N) EACH(j, 0, N) {
