@@ -75,7 +75,7 @@ class Device:
     def assemble(self, image: bytes) -> bytes:
         """The machine code of a program's kernels, of PTX, for devices like this one. RuntimeError if it is refused."""
     stream_handle: int  # the driver's, for other libraries; 0 for a CPU
-    local_hardware_id: int  # counted within its process; `id` over all
+    local_hardware_id: int  # counted within its process, of a GPU by the driver; `id` counts over all
     process_index: int
     # repr: CpuDevice(id=0), CudaDevice(id=0); str: cpu:0, cuda:0
     def memory_stats(self) -> dict[str, int]:
@@ -189,6 +189,12 @@ def devices() -> list[Device]:
 def local_devices() -> list[Device]:
     """Those of this process."""
 
+def visible_gpus() -> list[str]:
+    """The uuid of each GPU that the driver shows to this process."""
+
+def keep_gpus(numbers: Sequence[int]) -> None:
+    """Before devices are used: leave the other visible GPUs to other processes."""
+
 def place_devices(process: int, ids: Sequence[int], others: Sequence[tuple[int, int, int, str, str, str, str]]) -> None:
     """Give this process's devices their process and ids, and name those of other processes: the process, id, number in
     the process, platform, name's family, hardware and compute capability of each."""
@@ -247,7 +253,7 @@ def run_spmd(
     args: Sequence[Sequence[Array]],
     out_avals: Sequence[ShapedArray],
     numbers: Sequence[int] | None = None,
-    owners: Sequence[int] | None = None,
+    owners: Sequence[tuple[int, int]] | None = None,
     fingerprint: int = 0,
     what: str = "",
 ) -> list[list[Array]]:
@@ -255,8 +261,8 @@ def run_spmd(
     `devices[p]`. Returns the results of each, committed to its device, at once; its collectives wait for the others'.
 
     The executable must have been loaded with `may_block=True`. If other processes run some of the participants,
-    `owners` are the processes of all, and `numbers` the participants here. The processes compare the fingerprints of
-    their programs; `what` is the program's name.
+    `owners` are the process and the device's id of each, and `numbers` the participants here. The processes compare the
+    fingerprints of their programs; `what` is the program's name.
     """
 
 # Processes: what pycompiler.distributed calls. A wait ends with Ctrl-C. RuntimeError for refusals and late answers.

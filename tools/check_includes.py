@@ -90,7 +90,7 @@ ROOMS = [
             "DType": "support",
             # Only an interface: its implementations are in the room `devices`.
             "Device": "memory",
-            "GpuLibraries": "cuda",
+            "GpuLibraries": "gpulibraries",
             "HostCallback": "loader",
             "Lapack": "cpu",
             "MappedObject": "loader",

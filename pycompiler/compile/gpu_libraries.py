@@ -1,7 +1,8 @@
 """NVIDIA's libraries in code for a GPU: which of them a graph may call. `compile` imports this module.
 
 The setting `gpu_libraries` selects them. A library is loaded when the first graph with one of its operations is
-compiled. The pass `array-map-to-gpu-libraries` decides by the sizes which operations it computes.
+compiled. The pass `array-map-to-gpu-libraries` decides by the sizes which operations it computes. NCCL, which moves
+arrays between processes, is loaded for the first program of several.
 """
 
 from __future__ import annotations
@@ -48,17 +49,30 @@ def libraries_for(graph: Graph, target: Target) -> tuple[str, ...]:
     if target.is_host or setting == "none":
         return ()
     found: list[str] = []
-    for name in PRIMITIVES if setting == "auto" else setting.split(","):
-        if not holds_any(graph, PRIMITIVES[name]):
-            continue
-        failure = _failure(name, target.is_emulated)
-        if failure is None:
+    for name, primitives in PRIMITIVES.items():
+        if (setting == "auto" or name in setting.split(",")) and holds_any(graph, primitives) and _load(name, target):
             found.append(name)
-        elif setting != "auto":
-            raise ImportError(f"the setting gpu_libraries asks for {name!r}: {failure}")
-        else:
-            remarks.tell("library-not-used", f"{name}: {failure}")
     return tuple(found)
+
+
+def load_nccl(target: Target) -> None:
+    """Before a program of several processes runs on GPUs: load NCCL, if the setting allows it. All processes have to
+    have it; else arrays go between them through the host's memory.
+
+    Raises ImportError, with the searched names, if the setting names it and it can't be loaded.
+    """
+    setting = config.gpu_libraries
+    if not target.is_host and (setting == "auto" or "nccl" in setting.split(",")):
+        _load("nccl", target)
+
+
+def _load(name: str, target: Target) -> bool:
+    failure = _failure(name, target.is_emulated)
+    if failure is not None and config.gpu_libraries != "auto":
+        raise ImportError(f"the setting gpu_libraries asks for {name!r}: {failure}")
+    if failure is not None:
+        remarks.tell("library-not-used", f"{name}: {failure}")
+    return failure is None
 
 
 @functools.cache

@@ -73,8 +73,14 @@ TABLE: tuple[Kind, ...] = (
         "make the first call while the process is idle",
     ),
     Kind(
+        "gpu-shared",
+        "several processes compute on one GPU, which NCCL does not connect. Arrays go between them through host memory",
+        "start as many processes on a machine as it has GPUs",
+    ),
+    Kind(
         "library-not-used",
-        "a GPU library cannot be loaded. The compiler uses its own kernels",
+        "a GPU library cannot be loaded. The compiler uses its own kernels; without NCCL, arrays go between processes "
+        "through host memory",
         "install the library, or name its file by its environment variable",
     ),
     Kind(

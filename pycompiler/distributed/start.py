@@ -23,6 +23,8 @@ from pycompiler import _runtime
 from pycompiler.core.errors import DistributedError
 from pycompiler.core.mesh.processes import processes
 from pycompiler.core.source import user_source
+from pycompiler.diagnostics import remarks
+from pycompiler.distributed.gpus import given, share
 from pycompiler.distributed.launchers import Start, find_start
 from pycompiler.distributed.mpi import load
 from pycompiler.distributed.places import start_answering
@@ -64,6 +66,9 @@ def initialize(
     torchrun, Kubernetes' indexed jobs, or `PYCOMPILER_COORDINATOR_ADDRESS`, `PYCOMPILER_NUM_PROCESSES` and
     `PYCOMPILER_PROCESS_ID`. A process that no launcher started is a program of one. A second equal call does nothing.
 
+    The processes of a machine divide its GPUs: one GPU each where there are as many. `local_device_ids`, a number or
+    numbers among the GPUs that the driver shows to this process, chooses others.
+
     `coordinator_address` is where process 0 listens, "host:port"; launchers of MPI need none. `initialization_timeout`
     is in seconds; a process that is silent for `heartbeat_timeout_seconds` has failed.
 
@@ -71,13 +76,13 @@ def initialize(
     without an MPI, and RuntimeError with the processes that are missing when the time is over.
     """
     global _state
-    given = (coordinator_address, num_processes, process_id, coordinator_bind_address)
+    request = (coordinator_address, num_processes, process_id, coordinator_bind_address, str(local_device_ids))
     if _state is not None:
-        if _state.request == given:
+        if _state.request == request:
             return
         raise RuntimeError(
             f"distributed.initialize was called before, at {_state.place}, with other arguments: "
-            f"{_state.request[:3]}, now {given[:3]}. A process is started once"
+            f"{_state.request[:3]}, now {request[:3]}. A process is started once"
         )
     used = _runtime.first_use_of_devices()
     if used is not None:
@@ -90,20 +95,18 @@ def initialize(
             f"distributed.initialize: cluster_detection_method must be None or 'deactivate', got "
             f"{cluster_detection_method!r}; the launchers are recognised by their variables"
         )
-    if local_device_ids is not None:
-        raise ValueError(
-            f"distributed.initialize: local_device_ids must be None, got {local_device_ids!r}. What to do: choose the "
-            "GPUs of a process by CUDA_VISIBLE_DEVICES, and the number of CPU devices by PYCOMPILER_NUM_CPU_DEVICES"
-        )
+    gpus = None if local_device_ids is None else given(local_device_ids, _runtime.visible_gpus())
     environment = {} if cluster_detection_method == "deactivate" else os.environ
     start = find_start(coordinator_address, num_processes, process_id, environment)
     source = user_source()
-    state = _State(given, str(source) if source else "an unknown line")
+    state = _State(request, str(source) if source else "an unknown line")
     if start.num_processes != 1:
         deadline = time.monotonic() + initialization_timeout
-        state.pmi_port = _start(start, deadline, int(heartbeat_timeout_seconds * 1000), coordinator_bind_address)
+        state.pmi_port = _start(start, deadline, int(heartbeat_timeout_seconds * 1000), coordinator_bind_address, gpus)
         _install_ends()
         start_answering()
+    elif gpus is not None:
+        _runtime.keep_gpus(gpus)
     _state = state
 
 
@@ -145,7 +148,7 @@ def _own_address() -> str:
     return socket.gethostname()
 
 
-def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | None) -> int:
+def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | None, gpus: list[int] | None) -> int:
     """Connect the processes; the port of the PMI server, 0 without one."""
     pmi_port = 0
     assert start.process_id is not None
@@ -171,7 +174,7 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
             _runtime.serve_processes(bind_address or address, int(port), start.num_processes, secret, silence_ms)
         _connect(start, address, int(port), secret, deadline, silence_ms)
         pmi_port = _start_by_pmi(start, version, address, deadline)
-    _meet(start, deadline)
+    _meet(start, _keep_gpus(start, gpus, deadline), deadline)
     return pmi_port
 
 
@@ -257,29 +260,53 @@ def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> 
     return int(pmi.rpartition(":")[2])
 
 
-def _meet(start: Start, deadline: float) -> None:
+def _keep_gpus(start: Start, gpus: list[int] | None, deadline: float) -> list[str]:
+    """Divide the GPUs of each machine among its processes; the uuids of those here."""
+    assert start.process_id is not None
+    assert start.num_processes is not None
+    told = json.dumps({"host": socket.gethostname(), "gpus": _runtime.visible_gpus()}).encode()
+    everyone = list(range(start.num_processes))
+    all_told = [
+        json.loads(each)
+        for each in _runtime.gather_values("distributed.initialize, GPUs", everyone, told, _left_ms(deadline))
+    ]
+    visible, hosts = [each["gpus"] for each in all_told], [each["host"] for each in all_told]
+    own = share(visible, hosts, start.process_id) if gpus is None else gpus
+    _runtime.keep_gpus(own)
+    return [visible[start.process_id][number] for number in own]
+
+
+def _meet(start: Start, gpus: list[str], deadline: float) -> None:
     """Tell all processes the devices here, and name those of the others."""
     assert start.process_id is not None
     assert start.num_processes is not None
     own = [
-        [device.platform, str(device).split(":")[0], device.device_kind, device.compute_capability]
+        [
+            device.platform,
+            device.local_hardware_id,
+            str(device).split(":")[0],
+            device.device_kind,
+            device.compute_capability,
+        ]
         for device in _runtime.local_devices()
     ]
-    told = json.dumps({"host": socket.gethostname(), "devices": own}).encode()
+    told = json.dumps({"host": socket.gethostname(), "devices": own, "gpus": gpus}).encode()
     everyone = list(range(start.num_processes))
     all_told = [
         json.loads(each)
         for each in _runtime.gather_values("distributed.initialize", everyone, told, _left_ms(deadline))
     ]
     hosts = [each["host"] for each in all_told]
+    for gpu in gpus:
+        if len(sharing := [process for process, each in enumerate(all_told) if gpu in each["gpus"]]) > 1:
+            remarks.tell("gpu-shared", f"processes {', '.join(map(str, sharing))} compute on the GPU {gpu}")
     counts: dict[str, int] = {}
     ids: list[int] = []
     others: list[tuple[int, int, int, str, str, str, str]] = []
     for process, each in enumerate(all_told):
-        within: dict[str, int] = {}
-        for platform, family, kind, capability in each["devices"]:
-            number, local = counts.get(platform, 0), within.get(platform, 0)
-            counts[platform], within[platform] = number + 1, local + 1
+        for platform, local, family, kind, capability in each["devices"]:
+            number = counts.get(platform, 0)
+            counts[platform] = number + 1
             if process == start.process_id:
                 ids.append(number)
             else:

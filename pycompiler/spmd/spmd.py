@@ -16,6 +16,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, Device, run_spmd
 from pycompiler.compile.compile import Compilation, compiled
+from pycompiler.compile.gpu_libraries import load_nccl
 from pycompiler.compile.plan import Plan
 from pycompiler.compile.targets import target_of
 from pycompiler.core.mesh.placement import put
@@ -308,9 +309,9 @@ class SpmdProgram:
         taken: Sequence[Sequence[Array]],
     ) -> list[list[Array]]:
         """This process's part of a launch. The others make the same one."""
-        owners = [device.process_index for device in devices]
-        key = tuple(owners)
+        key = tuple(device.process_index for device in devices)
         if key not in self._fingerprints:
+            load_nccl(target_of(devices[numbers[0]]))
             self._fingerprints[key] = fingerprint_of_program(self.graph, self.name, key)
         assert compilation.executable is not None
         return run_spmd(
@@ -319,7 +320,7 @@ class SpmdProgram:
             taken,
             compilation.plan.result_avals,
             numbers,
-            owners,
+            [(device.process_index, device.id) for device in devices],
             self._fingerprints[key],
             self.name,
         )

@@ -211,11 +211,11 @@ static std::string deviceName(const DeviceInfo &device) {
 
 /// Gives each device its one object, so that `is` compares them.
 static void nameDevices() {
-  static std::vector<PyObject *> objects;
-  const std::vector<Device *> &all = Devices::all();
-  while (objects.size() < all.size())
-    objects.push_back(nb::cast(all[objects.size()], nb::rv_policy::reference).release().ptr());
-  setDeviceObjects(objects);
+  std::vector<PyObject *> objects;
+  // A device that has an object gets the same one. A reference stays, so that it always does.
+  for (Device *device : Devices::all())
+    objects.push_back(nb::cast(device, nb::rv_policy::reference).release().ptr());
+  setDeviceObjects(std::move(objects));
 }
 
 /// Gives the devices of all processes their places: `ids` are those of the own devices. `others` are the devices of the
@@ -275,6 +275,20 @@ static void addDeviceFunctions(nb::module_ &module) {
       list.append(nb::handle(deviceObject(*device)));
     return list;
   });
+  // The uuid of each GPU that the driver shows to this process.
+  module.def("visible_gpus", [] {
+    Result<std::vector<std::string>> found = Devices::visibleGpus();
+    if (!found.isOk())
+      nb::raise("%s", found.status().message().c_str());
+    return found.take();
+  });
+  module.def(
+      "keep_gpus",
+      [](const std::vector<int> &numbers) {
+        Devices::keepGpus(numbers);
+        nameDevices();
+      },
+      nb::arg("numbers"));
   module.def("place_devices", placeDevices, nb::arg("process"), nb::arg("ids"), nb::arg("others"));
   module.def("add_cpu_devices", [](int count) {
     Devices::addCpus(count);

@@ -5,7 +5,7 @@
 
 #include "EmulatedKernel.h"
 #include "Fiber.h"
-#include "cuda/DriverTypes.h"
+#include "driver/DriverTypes.h"
 
 #include <array>
 #include <csignal>

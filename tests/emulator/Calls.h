@@ -9,14 +9,14 @@
 
 extern "C" {
 #define PCRT_CUDA(name, symbol, parameters) __attribute__((visibility("default"))) CUresult symbol parameters;
-#include "cuda/Functions.def"
+#include "driver/Functions.def"
 }
 
 namespace emulator {
 
 enum class Call {
 #define PCRT_CUDA(name, symbol, parameters) name,
-#include "cuda/Functions.def"
+#include "driver/Functions.def"
   count
 };
 

@@ -2,7 +2,7 @@
 #ifndef PYCOMPILER_TESTS_EMULATOR_DEVICEMEMORY_H
 #define PYCOMPILER_TESTS_EMULATOR_DEVICEMEMORY_H
 
-#include "cuda/DriverTypes.h"
+#include "driver/DriverTypes.h"
 
 #include <cstdint>
 #include <map>

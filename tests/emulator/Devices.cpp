@@ -14,6 +14,8 @@ static std::atomic<uint64_t> calls[callCount];
 static std::atomic<bool> isInitialized{false};
 static std::atomic<uint64_t> allocationsLeft{UINT64_MAX};
 static std::atomic<int> visibleDevices{0};
+/// The numbers of the visible devices among those of the machine.
+static std::vector<int> machineNumbers;
 thread_local CUcontext emulator::currentContext = nullptr;
 
 static std::mutex &stateLock() {
@@ -38,6 +40,21 @@ static std::string fromEnvironment(const char *name, const char *otherwise) {
 }
 
 bool emulator::havePeers() { return fromEnvironment("PYCOMPILER_EMULATED_PEERS", "1") == "1"; }
+
+/// CUDA_VISIBLE_DEVICES: the driver ignores what follows the first number that the machine does not have.
+static std::vector<int> visibleOf(int count) {
+  std::vector<int> numbers;
+  const char *text = std::getenv("CUDA_VISIBLE_DEVICES");
+  for (int number = 0; !text && number < count; ++number)
+    numbers.push_back(number);
+  for (char *end = nullptr; text && *text; text = *end == ',' ? end + 1 : end) {
+    long number = std::strtol(text, &end, 10);
+    if (end == text || number < 0 || number >= count)
+      break;
+    numbers.push_back(static_cast<int>(number));
+  }
+  return numbers;
+}
 
 //===-- Checks of every call
 //-------------------------------------------------------------------------------------===//
@@ -101,7 +118,7 @@ PCRT_EXPORTED void emulatorFailAllocationsAfter(uint64_t bytes) { allocationsLef
 PCRT_EXPORTED uint64_t emulatorCallCount(const char *function) {
   static const char *const names[] = {
 #define PCRT_CUDA(name, symbol, parameters) #name,
-#include "cuda/Functions.def"
+#include "driver/Functions.def"
   };
   for (size_t i = 0; i < callCount; ++i)
     if (std::strcmp(names[i], function) == 0)
@@ -134,6 +151,10 @@ CUresult cuInit(unsigned flags) {
     return CUDA_ERROR_NO_DEVICE;
   uint64_t bytes = std::strtoull(fromEnvironment("PYCOMPILER_EMULATED_MEMORY", "4294967296").c_str(), nullptr, 10);
   std::lock_guard<std::mutex> guard(stateLock());
+  machineNumbers = visibleOf(count);
+  count = static_cast<int>(machineNumbers.size());
+  if (count == 0)
+    return CUDA_ERROR_NO_DEVICE;
   while (static_cast<int>(devices().size()) < count)
     devices().emplace_back(static_cast<int>(devices().size()), bytes);
   visibleDevices.store(count);
@@ -208,6 +229,30 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
     return refused;
   std::snprintf(name, static_cast<size_t>(length), "Emulated device %d", device);
   return findDevice(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+/// Devices of one number are the same one in every process.
+static int machineNumberOf(CUdevice device) {
+  std::lock_guard<std::mutex> guard(stateLock());
+  return machineNumbers[static_cast<size_t>(device)];
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
+  if (CUresult refused = begin(Call::cuDeviceGetUuid); refused != CUDA_SUCCESS)
+    return refused;
+  if (!findDevice(device))
+    return CUDA_ERROR_INVALID_DEVICE;
+  *uuid = {{'E', 'M', static_cast<char>(machineNumberOf(device))}};
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
+  if (CUresult refused = begin(Call::cuDeviceGetPCIBusId); refused != CUDA_SUCCESS)
+    return refused;
+  if (!findDevice(device))
+    return CUDA_ERROR_INVALID_DEVICE;
+  std::snprintf(text, static_cast<size_t>(length), "0000:%02x:00.0", machineNumberOf(device));
+  return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {

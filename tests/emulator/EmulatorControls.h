@@ -1,6 +1,6 @@
 /* What tests ask of the emulated CUDA driver beside CUDA's own functions; found by dlsym in the same library.
    Variables of the environment, read when the driver is asked:
-   - PYCOMPILER_EMULATED_DEVICES (1), and PYCOMPILER_EMULATED_MEMORY, the bytes of each (4 GiB): by cuInit
+   - PYCOMPILER_EMULATED_DEVICES (1), of which CUDA_VISIBLE_DEVICES names those that a process sees, and PYCOMPILER_EMULATED_MEMORY, the bytes of each (4 GiB): by cuInit
    - PYCOMPILER_EMULATED_VERSION (12080)
    - PYCOMPILER_EMULATED_CAPABILITY ("9.0"), and PYCOMPILER_EMULATED_POOLS: whether there are memory pools (1)
    - PYCOMPILER_EMULATED_PEERS: whether devices reach each other's memory (1) */
@@ -27,6 +27,8 @@ void emulatorReset(void);
 int emulatorEnqueue(void *stream, void (*work)(void *data), void *data);
 /* Whether these bytes lie in one live block of the memory of the current context's device. */
 int emulatorHolds(const void *pointer, uint64_t bytes);
+/* The place on the machine's bus of the current context's device, as cuDeviceGetPCIBusId; the driver's error. */
+int emulatorBus(char *text, int length);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #define PYCOMPILER_TESTS_EMULATOR_MODULE_H
 
 #include "EmulatedKernel.h"
-#include "cuda/DriverTypes.h"
+#include "driver/DriverTypes.h"
 #include "runtime/MappedObject.h"
 
 #include <map>

@@ -229,4 +229,8 @@ __attribute__((visibility("default"))) int emulatorEnqueue(void *given, void (*w
 __attribute__((visibility("default"))) int emulatorHolds(const void *pointer, uint64_t bytes) {
   return currentContext && currentContext->memory.holds(reinterpret_cast<CUdeviceptr>(pointer), bytes);
 }
+
+__attribute__((visibility("default"))) int emulatorBus(char *text, int length) {
+  return currentContext ? cuDeviceGetPCIBusId(text, length, currentContext->number) : CUDA_ERROR_INVALID_CONTEXT;
+}
 }

@@ -30,6 +30,7 @@ ELSEWHERE: dict[str, str] = {
     "PYCOMPILER_CUBLASLT": "the file of cuBLASLt",
     "PYCOMPILER_CUFFT": "the file of cuFFT",
     "PYCOMPILER_CUSOLVER": "the file of cuSOLVER",
+    "PYCOMPILER_NCCL": "the file of NCCL",
     "PYCOMPILER_EMULATED_DEVICES": "the tests' emulated GPU: the number of devices",
     "PYCOMPILER_EMULATED_MEMORY": "the tests' emulated GPU: bytes of memory of each",
     "PYCOMPILER_EMULATED_VERSION": "the tests' emulated GPU: the version of the driver",

@@ -120,8 +120,9 @@ void endParticipant(void *participant, Error *error);
 
 /// A token that is done, without an error, when all of these are; null if they are already.
 RefPtr<Token> whenAllDone(const std::vector<Token *> &tokens);
-/// A token that is done when all of these are, with the failure of the first one that failed.
-RefPtr<Token> joined(const std::vector<Token *> &tokens);
+/// A token that is done when all of these are, with the failure of the first one that failed, or else of the launch,
+/// which lives until then.
+RefPtr<Token> joined(const std::vector<Token *> &tokens, RefPtr<SharedLaunch> launch = nullptr);
 
 } // namespace pcrt
 

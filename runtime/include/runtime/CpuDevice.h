@@ -27,6 +27,7 @@ public:
   Status read(const void *source, void *target, size_t bytes) override;
   Status write(void *target, const void *source, size_t bytes) override;
   std::unique_ptr<CollectiveWork> collectiveWork() override;
+  std::unique_ptr<CollectiveWork> collectiveWork(SharedLaunch &launch, const std::vector<int64_t> &members) override;
 
 private:
   ThreadPool &pool;

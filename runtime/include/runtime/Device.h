@@ -6,6 +6,7 @@
 #include "runtime/Buffer.h"
 
 #include <memory>
+#include <vector>
 
 namespace pcrt {
 
@@ -13,6 +14,7 @@ class BufferPool;
 class CollectiveWork;
 class KernelImage;
 class LoadedKernels;
+class SharedLaunch;
 class Stream;
 class ThreadPool;
 
@@ -96,6 +98,9 @@ public:
 
   /// The implementation of collectives for a group of participants on devices of this kind.
   virtual std::unique_ptr<CollectiveWork> collectiveWork() = 0;
+  /// The same for participants of several processes: all `members` of a group of the launch.
+  virtual std::unique_ptr<CollectiveWork> collectiveWork(SharedLaunch &launch,
+                                                         const std::vector<int64_t> &members) = 0;
 
   /// Whether the host may access its memory.
   bool hasHostMemory() const { return onHost; }

@@ -13,6 +13,11 @@ struct Devices {
   /// Every device of this process: the CPUs, then the GPUs, unless PYCOMPILER_PLATFORM is "cpu". Created at the first
   /// request, never destroyed: objects that use them may outlive every other static object.
   static const std::vector<Device *> &all();
+  /// The uuids of the GPUs that the driver shows to this process; none without a driver, or if PYCOMPILER_PLATFORM
+  /// leaves them out.
+  static Result<std::vector<std::string>> visibleGpus();
+  /// Before a GPU is used: leaves the other GPUs, by their numbers among the visible ones, to other processes.
+  static void keepGpus(const std::vector<int> &numbers);
   /// Adds CPUs behind all devices, with the next ids; the others keep their places. The threads are the same.
   static void addCpus(int count);
   /// The default device of arrays: the first GPU, or the first CPU if there is none.

@@ -1,5 +1,6 @@
 // Loads NVIDIA's libraries, which replace some generated kernels. The caller of the compiler requests those that
-// programs shall use; compiled code then calls them through its call frame. After Status; its code is in lib/cuda.
+// programs shall use; compiled code then calls them through its call frame. After Status; its code is in
+// lib/gpulibraries.
 #ifndef PYCOMPILER_RUNTIME_GPULIBRARIES_H
 #define PYCOMPILER_RUNTIME_GPULIBRARIES_H
 

@@ -87,7 +87,8 @@ public:
   virtual bool hasTransport() const = 0;
 
   /// The next launch of the processes that own its participants; the failure of one of them, if there is one.
-  virtual Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, uint64_t fingerprint, std::string what) = 0;
+  virtual Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, std::vector<int> deviceIds,
+                                              uint64_t fingerprint, std::string what) = 0;
   /// A token that was done when the launch that the next one has to wait for ended; `ends` is that of the next one.
   virtual RefPtr<Token> turn(RefPtr<Token> ends) = 0;
   /// The failure of any process, or null.

@@ -6,6 +6,7 @@
 #include "runtime/Token.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -38,6 +39,24 @@ private:
 };
 
 class SharedLaunch;
+
+/// The failure of a launch, which may come when its part here is over on the host, and runs on a device.
+class LaunchFailure final : public RefCounted<LaunchFailure> {
+public:
+  /// Fails the launch, if it has not failed before.
+  void fail(RefPtr<Error> error);
+  /// Null if it did not fail.
+  RefPtr<Error> error();
+  /// `ends` is called when the launch fails, or now if it has: it ends work that waits for no message. It returns at
+  /// once, and takes none of the locks of the caller of `fail`.
+  void whenFailed(std::function<void()> ends);
+
+private:
+  std::mutex lock;
+  std::atomic<bool> hasFailed{false};
+  RefPtr<Error> cause;
+  std::vector<std::function<void()>> hooks;
+};
 
 /// Moves bytes between processes. Nothing here waits, but for `abandon`. Any thread may call.
 class Transport {
@@ -92,30 +111,20 @@ public:
 /// A launch with participants in several processes. Each of the processes has its own object.
 class SharedLaunch : public RefCounted<SharedLaunch> {
 public:
-  /// `owners` are the processes of the participants. `fingerprint` is that of the program, and `what` its name and
-  /// place.
-  SharedLaunch(Transport &transport, std::vector<unsigned> owners, uint64_t processes, uint64_t number,
-               uint64_t fingerprint, std::string what)
-      : transport(transport), owners(std::move(owners)), processes(processes), number(number), fingerprint(fingerprint),
-        what(std::move(what)) {}
+  /// `owners` are the processes of the participants, `deviceIds` their devices. `fingerprint` is that of the program,
+  /// and `what` its name and place.
+  SharedLaunch(Transport &transport, std::vector<unsigned> owners, std::vector<int> deviceIds, uint64_t processes,
+               uint64_t number, uint64_t fingerprint, std::string what)
+      : transport(transport), owners(std::move(owners)), deviceIds(std::move(deviceIds)), processes(processes),
+        number(number), fingerprint(fingerprint), what(std::move(what)),
+        outcome(RefPtr<LaunchFailure>::adopt(new LaunchFailure())) {}
   virtual ~SharedLaunch() = default;
 
   bool isHere(size_t participant) const { return owners[participant] == transport.rank(); }
   /// Fails the launch, if it has not failed before.
-  void fail(RefPtr<Error> error) {
-    std::lock_guard<std::mutex> guard(lock);
-    if (hasFailed.load())
-      return;
-    cause = std::move(error);
-    hasFailed.store(true);
-  }
+  void fail(RefPtr<Error> error) { outcome->fail(std::move(error)); }
   /// Why it failed, here or in another process; null if it did not.
-  RefPtr<Error> failure() {
-    if (!hasFailed.load())
-      return nullptr;
-    std::lock_guard<std::mutex> guard(lock);
-    return cause;
-  }
+  RefPtr<Error> failure() { return outcome->error(); }
   /// Tells the other processes that a participant of this one has failed.
   virtual void tell(Error &error) = 0;
 
@@ -148,13 +157,13 @@ public:
 
   Transport &transport;
   const std::vector<unsigned> owners;
+  const std::vector<int> deviceIds;
   const uint64_t processes, number, fingerprint;
   const std::string what;
+  const RefPtr<LaunchFailure> outcome;
 
 private:
   std::mutex lock;
-  std::atomic<bool> hasFailed{false};
-  RefPtr<Error> cause;
   std::vector<const Waiting *> waits;
 };
 

@@ -132,10 +132,11 @@ Exchange *Rendezvous::groupOf(unsigned number, const int64_t *params) {
   auto isHere = [&](int64_t member) { return !shared || shared->isHere(static_cast<size_t>(member)); };
   auto expected = static_cast<size_t>(std::count_if(members.begin(), members.end(), isHere));
   std::unique_ptr<CollectiveWork> job;
+  Device *device = devices[number];
   if (expected < members.size())
-    job = std::make_unique<RemoteCollective>(*shared, members);
+    job = device ? device->collectiveWork(*shared, members) : std::make_unique<RemoteCollective>(*shared, members);
   else
-    job = devices[number] ? devices[number]->collectiveWork() : std::make_unique<CollectiveJob>();
+    job = device ? device->collectiveWork() : std::make_unique<CollectiveJob>();
   exchanges.push_back(std::make_unique<Exchange>(std::move(members), expected, std::move(job)));
   Exchange *made = exchanges.back().get();
   for (int64_t member : made->members)
@@ -334,8 +335,10 @@ void pcrt::endParticipant(void *participant, Error *error) {
 namespace {
 class Gate final : public Token {
 public:
-  /// If it `carries`, completes with the failure of the first token that failed; then it holds the tokens.
-  Gate(const std::vector<Token *> &tokens, bool carries) : parts(tokens.size()) {
+  /// If it `carries`, completes with the failure of the first token that failed; then it holds the tokens. So it does
+  /// with that of a launch.
+  Gate(const std::vector<Token *> &tokens, bool carries, RefPtr<SharedLaunch> launch = nullptr)
+      : launch(std::move(launch)), parts(tokens.size()) {
     for (Token *token : tokens)
       if (carries)
         held.emplace_back(token);
@@ -364,12 +367,16 @@ private:
     if (pending.fetch_sub(1) != 1)
       return;
     std::vector<RefPtr<Token>> done = std::exchange(held, {});
-    Error *first = nullptr;
+    RefPtr<SharedLaunch> over = std::move(launch);
+    RefPtr<Error> first;
     for (size_t i = 0; i < done.size() && !first; ++i)
-      first = done[i]->error();
-    complete(RefPtr<Error>(first));
+      first = RefPtr<Error>(done[i]->error());
+    if (!first && over)
+      first = over->failure();
+    complete(std::move(first));
   }
 
+  RefPtr<SharedLaunch> launch;
   std::vector<RefPtr<Token>> held;
   std::vector<Part> parts;
   /// The number of tokens that are not done, plus one until all were visited.
@@ -385,8 +392,8 @@ RefPtr<Token> pcrt::whenAllDone(const std::vector<Token *> &tokens) {
   return left.empty() ? RefPtr<Token>() : RefPtr<Token>::adopt(new Gate(left, /*carries=*/false));
 }
 
-RefPtr<Token> pcrt::joined(const std::vector<Token *> &tokens) {
-  return RefPtr<Token>::adopt(new Gate(tokens, /*carries=*/true));
+RefPtr<Token> pcrt::joined(const std::vector<Token *> &tokens, RefPtr<SharedLaunch> launch) {
+  return RefPtr<Token>::adopt(new Gate(tokens, /*carries=*/true, std::move(launch)));
 }
 
 DeviceEnds Rendezvous::deviceEnds(unsigned number) {
@@ -401,7 +408,7 @@ DeviceEnds Rendezvous::deviceEnds(unsigned number) {
   for (unsigned i = 0; i < count; ++i)
     if (!shared || shared->isHere(i))
       all.push_back(states[i].onDevice.get());
-  found.all = joined(all);
+  found.all = joined(all, shared);
   return found;
 }
 

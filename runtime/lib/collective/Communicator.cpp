@@ -10,15 +10,15 @@
 
 using namespace pcrt;
 
-static uint64_t hashOf(const std::vector<int64_t> &members) {
-  uint64_t hash = 0xcbf29ce484222325;
+static uint64_t hashOf(const std::vector<int64_t> &members, uint64_t purpose) {
+  uint64_t hash = 0xcbf29ce484222325 ^ purpose;
   for (int64_t member : members)
     hash = (hash ^ static_cast<uint64_t>(member)) * 0x100000001b3;
   return hash;
 }
 
-Communicator::Communicator(SharedLaunch &launch, const std::vector<int64_t> &members)
-    : launch(launch), group(hashOf(members)), numbers(members.size() * (members.size() + 1)) {}
+Communicator::Communicator(SharedLaunch &launch, const std::vector<int64_t> &members, uint64_t purpose)
+    : launch(launch), group(hashOf(members, purpose)), numbers(members.size() * (members.size() + 1)) {}
 
 RefPtr<Transfer> Communicator::begin(const std::vector<Piece> &sends, const std::vector<Piece> &receives) {
   auto transfer = RefPtr<Transfer>::adopt(new Transfer());
@@ -36,6 +36,38 @@ RefPtr<Transfer> Communicator::begin(const std::vector<Piece> &sends, const std:
   ++steps;
   transfer->arrived();
   return transfer;
+}
+
+void LaunchFailure::fail(RefPtr<Error> error) {
+  std::vector<std::function<void()>> called;
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    if (hasFailed.load())
+      return;
+    cause = std::move(error);
+    hasFailed.store(true);
+    called.swap(hooks);
+  }
+  for (const std::function<void()> &ends : called)
+    ends();
+}
+
+RefPtr<Error> LaunchFailure::error() {
+  if (!hasFailed.load())
+    return nullptr;
+  std::lock_guard<std::mutex> guard(lock);
+  return cause;
+}
+
+void LaunchFailure::whenFailed(std::function<void()> ends) {
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    if (!hasFailed.load()) {
+      hooks.push_back(std::move(ends));
+      return;
+    }
+  }
+  ends();
 }
 
 static void waitNs(int64_t ns) {

@@ -19,8 +19,8 @@ struct Piece {
 
 class Communicator {
 public:
-  /// `members` are the group's participants.
-  Communicator(SharedLaunch &launch, const std::vector<int64_t> &members);
+  /// `members` are the group's participants. Communicators of one group in one launch differ in their `purpose`.
+  Communicator(SharedLaunch &launch, const std::vector<int64_t> &members, uint64_t purpose = 0);
 
   /// Begins a step: all processes of the group come to it, each with the other side of the messages.
   RefPtr<Transfer> begin(const std::vector<Piece> &sends, const std::vector<Piece> &receives);

@@ -59,8 +59,8 @@ private:
 
   /// `count` (at most `chains`) runs of `steps` elements, which begin at `starts`; each goes on from its `before`.
   template <bool stores>
-  void inTurns(const int64_t *starts, int64_t count, int64_t steps, const Running *const *before,
-               Running *running) const {
+  [[gnu::noinline]] void inTurns(const int64_t *starts, int64_t count, int64_t steps, const Running *const *before,
+                                 Running *running) const {
     for (int64_t c = 0; c < count; ++c) {
       running[c] = begin(starts[c], before[c]);
       if (stores)

@@ -3,7 +3,7 @@
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDABUFFERPOOL_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CUDABUFFERPOOL_H
 
-#include "cuda/CudaMemory.h"
+#include "driver/CudaMemory.h"
 
 namespace pcrt::cuda {
 

@@ -2,6 +2,7 @@
 #include "cuda/CudaDevice.h"
 
 #include "cuda/DeviceExchange.h"
+#include "cuda/NcclCollective.h"
 #include "runtime/KernelImage.h"
 
 #include <algorithm>
@@ -82,6 +83,16 @@ Result<std::string> CudaDevice::assemble(const std::string &image) {
 }
 
 std::unique_ptr<CollectiveWork> CudaDevice::collectiveWork() { return std::make_unique<DeviceExchange>(); }
+
+std::unique_ptr<CollectiveWork> CudaDevice::collectiveWork(SharedLaunch &launch, const std::vector<int64_t> &members) {
+  return std::make_unique<NcclCollective>(launch, members);
+}
+
+void CudaDevice::giveUp() {
+  const Context &context = resources->context();
+  if (context.makeCurrent().isOk())
+    context.driver().cuDevicePrimaryCtxRelease(context.device());
+}
 
 //===-- Bytes
 //-------------------------------------------------------------------------------------------------------===//

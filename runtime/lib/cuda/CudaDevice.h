@@ -6,7 +6,7 @@
 #include "cuda/CudaBufferPool.h"
 #include "cuda/CudaDeviceBase.h"
 #include "cuda/CudaStream.h"
-#include "cuda/DeviceLibraries.h"
+#include "gpulibraries/DeviceLibraries.h"
 #include "runtime/ThreadPool.h"
 
 namespace pcrt::cuda {
@@ -39,6 +39,10 @@ public:
   Status readBuffer(const Buffer &source, void *target) override;
 
   std::unique_ptr<CollectiveWork> collectiveWork() override;
+  std::unique_ptr<CollectiveWork> collectiveWork(SharedLaunch &launch, const std::vector<int64_t> &members) override;
+
+  /// Gives back what the driver holds for it, before it was used: another process computes there. Nothing may follow.
+  void giveUp();
 
   /// NVIDIA's libraries on this device.
   DeviceLibraries &libraries() { return owned; }

@@ -3,7 +3,7 @@
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDADEVICEBASE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CUDADEVICEBASE_H
 
-#include "cuda/DeviceResources.h"
+#include "driver/DeviceResources.h"
 #include "runtime/Device.h"
 
 namespace pcrt::cuda {

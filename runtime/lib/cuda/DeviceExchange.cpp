@@ -46,57 +46,12 @@ Status DeviceExchange::arrive(size_t place, const Contribution &own) {
   return status;
 }
 
-//===-- Sources and targets
-//---------------------------------------------------------------------------------------------===//
-
-bool DeviceExchange::fits() const {
-  const PcrtTensor &input = (*members)[0].input, &output = (*members)[0].output;
-  bool isAlongFirst = params.dimension() == 0 && params.otherDimension() == 0 && input.rank > 0;
-  auto results = static_cast<size_t>(bytesOf(output));
-  switch (params.code()) {
-  case PCRT_ALL_GATHER:
-    return isAlongFirst && results == bytes * count;
-  case PCRT_ALL_TO_ALL:
-    return isAlongFirst && results == bytes && input.dims[0] % count == 0;
-  case PCRT_COLLECTIVE_PERMUTE:
-    for (int64_t i = 0; i < 2 * params.pairCount(); ++i)
-      if (params.pairs()[i] < 0 || params.pairs()[i] >= params.groupSize())
-        return false;
-    return results == bytes;
-  default:
-    return false;
-  }
-}
-
 bool DeviceExchange::prepare(const std::vector<Contribution> &contributions) {
   members = &contributions;
   params = CollectiveParams(contributions[0].params);
-  count = static_cast<uint32_t>(contributions.size());
-  bytes = static_cast<size_t>(bytesOf(contributions[0].input));
+  pieces = ExchangePieces(contributions.size(), contributions[0].input);
   failure = Status::ok();
-  return areAlike(contributions) && fits();
-}
-
-DeviceExchange::Piece DeviceExchange::pieceFor(const CollectiveParams &form, size_t target, size_t source) const {
-  size_t part = bytes / count;
-  switch (form.code()) {
-  case PCRT_ALL_GATHER:
-    return {0, source * bytes, bytes};
-  case PCRT_ALL_TO_ALL:
-    return {target * part, source * part, part};
-  default:
-    for (int64_t i = 0; i < form.pairCount(); ++i)
-      if (static_cast<size_t>(form.pairs()[2 * i]) == source && static_cast<size_t>(form.pairs()[2 * i + 1]) == target)
-        return {0, 0, bytes};
-    return {0, 0, 0};
-  }
-}
-
-bool DeviceExchange::isReceiver(size_t target) const {
-  for (size_t source = 0; source < count; ++source)
-    if (pieceFor(params, target, source).bytes > 0)
-      return true;
-  return false;
+  return areAlike(contributions) && pieces.fits(params, contributions[0].input, contributions[0].output);
 }
 
 //===-- Fetching
@@ -110,12 +65,12 @@ Status DeviceExchange::fetch(size_t target) {
   if (Status status = device.parts().context().makeCurrent(); !status.isOk())
     return status;
   Status status;
-  if (bytes > 0 && !isReceiver(target))
-    status = driver.check(driver.cuMemsetD8Async(output, 0, bytes, stream), "cuMemsetD8Async");
+  if (pieces.bytes > 0 && !pieces.isReceiver(params, target))
+    status = driver.check(driver.cuMemsetD8Async(output, 0, pieces.bytes, stream), "cuMemsetD8Async");
   // Start with the neighbours, so that not all devices read from one at the same time.
-  for (size_t step = 0; step < count && status.isOk(); ++step) {
-    size_t source = (target + step) % count;
-    Piece piece = pieceFor(params, target, source);
+  for (size_t step = 0; step < pieces.members && status.isOk(); ++step) {
+    size_t source = (target + step) % pieces.members;
+    Piece piece = pieces.between(params, target, source);
     if (piece.bytes == 0)
       continue;
     if (source != target)
@@ -144,8 +99,8 @@ Status DeviceExchange::leave(size_t place, const Contribution &own) {
   const Driver &driver = driverOf(device);
   // The thread that enqueued the others' fetches has switched to their contexts.
   Status status = device.parts().context().makeCurrent();
-  for (size_t target = 0; target < count && status.isOk(); ++target)
-    if (target != place && pieceFor(form, target, place).bytes > 0)
+  for (size_t target = 0; target < pieces.members && status.isOk(); ++target)
+    if (target != place && pieces.between(form, target, place).bytes > 0)
       status = driver.check(driver.cuStreamWaitEvent(device.parts().stream(), sides[target]->fetched, 0),
                             "cuStreamWaitEvent");
   if (!failure.isOk())

@@ -1,7 +1,7 @@
 // The kernels and the memory (the host's) of a CPU device.
 #include "runtime/CpuDevice.h"
 
-#include "collective/CollectiveJob.h"
+#include "collective/RemoteCollective.h"
 #include "runtime/HostLibrary.h"
 #include "runtime/KernelImage.h"
 
@@ -12,6 +12,10 @@ using namespace pcrt;
 const PcrtTable &CpuDevice::table() const { return libraryTable(); }
 
 std::unique_ptr<CollectiveWork> CpuDevice::collectiveWork() { return std::make_unique<CollectiveJob>(); }
+
+std::unique_ptr<CollectiveWork> CpuDevice::collectiveWork(SharedLaunch &launch, const std::vector<int64_t> &members) {
+  return std::make_unique<RemoteCollective>(launch, members);
+}
 
 Result<std::unique_ptr<LoadedKernels>> CpuDevice::load(const KernelImage &image) {
   std::string first = image.kernels().empty() ? "" : " (" + image.kernels().front() + ", ...)";

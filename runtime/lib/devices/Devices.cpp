@@ -7,11 +7,13 @@
 #include "runtime/EffectfulLaunch.h"
 #include "runtime/ThreadPool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <pthread.h>
+#include <utility>
 
 using namespace pcrt;
 
@@ -92,12 +94,17 @@ struct Found {
 };
 } // namespace
 
-/// Adds the driver's GPUs, unless the environment disables them.
-static Status addGpus(std::vector<Device *> &devices, bool inPlace) {
+/// The driver, unless the environment disables the GPUs.
+static Result<const cuda::Driver *> usedDriver() {
   const char *platform = std::getenv("PYCOMPILER_PLATFORM");
   if (platform && std::strcmp(platform, "cpu") == 0)
     return Status(Code::InvalidArgument, "PYCOMPILER_PLATFORM=cpu leaves the GPUs out");
-  Result<const cuda::Driver *> driver = cuda::Driver::get();
+  return cuda::Driver::get();
+}
+
+/// Adds the driver's GPUs.
+static Status addGpus(std::vector<Device *> &devices, bool inPlace) {
+  Result<const cuda::Driver *> driver = usedDriver();
   if (!driver.isOk())
     return Status(driver.status().code(), driver.status().message());
   for (int number = 0; number < driver.value()->deviceCount(); ++number) {
@@ -136,6 +143,38 @@ static std::atomic<const Found *> &devicesOfProcess() {
 const std::vector<Device *> &Devices::all() { return devicesOfProcess().load()->all; }
 Device &Devices::standard() { return *devicesOfProcess().load()->standard; }
 const Status &Devices::gpuStatus() { return *devicesOfProcess().load()->gpu; }
+
+Result<std::vector<std::string>> Devices::visibleGpus() {
+  std::vector<std::string> found;
+  Result<const cuda::Driver *> driver = usedDriver();
+  for (int number = 0; driver.isOk() && number < driver.value()->deviceCount(); ++number) {
+    Result<std::string> uuid = driver.value()->uuid(number);
+    if (!uuid.isOk())
+      return Status(uuid.status().code(), uuid.status().message());
+    found.push_back(uuid.take());
+  }
+  return found;
+}
+
+void Devices::keepGpus(const std::vector<int> &numbers) {
+  std::atomic<const Found *> &found = devicesOfProcess();
+  auto *kept = new Found(*found.load());
+  std::vector<Device *> before = std::exchange(kept->all, {});
+  kept->standard = before.front();
+  for (Device *device : before) {
+    const bool isGpu = device->platform() != before.front()->platform();
+    if (isGpu && std::find(numbers.begin(), numbers.end(), device->localId()) == numbers.end()) {
+      static_cast<cuda::CudaDevice *>(device)->giveUp();
+      continue;
+    }
+    kept->all.push_back(device);
+    if (isGpu && kept->standard == before.front())
+      kept->standard = device;
+  }
+  if (kept->gpu->isOk() && kept->standard == before.front())
+    kept->gpu = new Status(Code::InvalidArgument, "this process has taken none of the machine's GPUs");
+  found.store(kept);
+}
 
 void Devices::addCpus(int count) {
   static std::mutex adding;

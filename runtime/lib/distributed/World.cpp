@@ -44,8 +44,10 @@ RefPtr<Error> pcrt::errorOf(const PeerFailure &failure, const std::string &verb)
 
 class World::Launch final : public SharedLaunch {
 public:
-  Launch(World &world, std::vector<unsigned> owners, Number number, uint64_t fingerprint, std::string what)
-      : SharedLaunch(*world.transport, std::move(owners), number.first, number.second, fingerprint, std::move(what)),
+  Launch(World &world, std::vector<unsigned> owners, std::vector<int> deviceIds, Number number, uint64_t fingerprint,
+         std::string what)
+      : SharedLaunch(*world.transport, std::move(owners), std::move(deviceIds), number.first, number.second,
+                     fingerprint, std::move(what)),
         world(world) {}
   ~Launch() override { world.ended(*this); }
 
@@ -79,7 +81,8 @@ void World::remember(Number number, Program program, std::deque<std::pair<Number
     list.pop_front();
 }
 
-Result<RefPtr<SharedLaunch>> World::launch(std::vector<unsigned> owners, uint64_t fingerprint, std::string what) {
+Result<RefPtr<SharedLaunch>> World::launch(std::vector<unsigned> owners, std::vector<int> deviceIds,
+                                           uint64_t fingerprint, std::string what) {
   std::vector<unsigned> ranks = owners;
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -93,7 +96,8 @@ Result<RefPtr<SharedLaunch>> World::launch(std::vector<unsigned> owners, uint64_
       return Status(Code::InvalidArgument, "this process has left the program: it can launch nothing over processes");
     uint64_t processes = hashOf(ranks);
     Number number{processes, ++lastNumbers[processes]};
-    made = RefPtr<Launch>::adopt(new Launch(*this, std::move(owners), number, fingerprint, std::move(what)));
+    made = RefPtr<Launch>::adopt(
+        new Launch(*this, std::move(owners), std::move(deviceIds), number, fingerprint, std::move(what)));
     active[number] = made.get();
     launchCount += ranks.size() > 1;
     remember(number, {self.rank, fingerprint, made->what}, launched);

@@ -39,7 +39,8 @@ public:
                        int64_t timeoutMs) override;
   void setTransport(std::unique_ptr<Transport> transport) override;
   bool hasTransport() const override { return transport != nullptr; }
-  Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, uint64_t fingerprint, std::string what) override;
+  Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, std::vector<int> deviceIds, uint64_t fingerprint,
+                                      std::string what) override;
   RefPtr<Token> turn(RefPtr<Token> ends) override;
   RefPtr<Error> failure() override;
   bool nextQuestion(Question &question) override;

@@ -32,6 +32,15 @@ DefaultDeviceScope::DefaultDeviceScope(Device &device) : before(std::exchange(ow
 DefaultDeviceScope::~DefaultDeviceScope() { ownDefault = before; }
 
 void pcrt::python::setDeviceObjects(std::vector<PyObject *> objects) {
+  const std::vector<Device *> &all = Devices::all();
+  // A default device that was left to another process: the first one of its platform stands in.
+  for (Device **standard : {&ownDefault, &commonDefault, &platformDefault}) {
+    if (!*standard || std::find(all.begin(), all.end(), *standard) != all.end())
+      continue;
+    auto other = std::find_if(all.begin(), all.end(),
+                              [&](Device *device) { return device->platform() == (*standard)->platform(); });
+    *standard = other == all.end() ? nullptr : *other;
+  }
   deviceObjects = std::move(objects);
   severalDevices = deviceObjects.size() > 1;
 }

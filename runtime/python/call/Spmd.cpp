@@ -15,6 +15,7 @@
 #include "support/Wait.h"
 
 #include <atomic>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -170,7 +171,7 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts, co
   return true;
 }
 
-/// The participants of a launch over processes, which `owners` names; none without it.
+/// The participants of a launch over processes, of which `owners` gives the processes and devices; none without it.
 static OverProcesses overProcesses(nb::handle numbers, nb::handle owners, uint64_t fingerprint,
                                    const std::string &what) {
   OverProcesses over;
@@ -181,10 +182,16 @@ static OverProcesses overProcesses(nb::handle numbers, nb::handle owners, uint64
     throw nb::value_error("run_spmd: this process has no others");
   for (nb::handle number : nb::cast<nb::sequence>(numbers))
     over.numbers.push_back(nb::cast<unsigned>(number));
+  std::vector<unsigned> ranks;
+  std::vector<int> deviceIds;
+  for (auto [rank, id] : nb::cast<std::vector<std::pair<unsigned, int>>>(owners)) {
+    ranks.push_back(rank);
+    deviceIds.push_back(id);
+  }
   const char *place = callSite();
   std::string program = "`" + what + "`" + (place && *place ? std::string(" (") + place + ")" : "");
   Result<RefPtr<SharedLaunch>> launch =
-      processes->launch(nb::cast<std::vector<unsigned>>(owners), fingerprint, std::move(program));
+      processes->launch(std::move(ranks), std::move(deviceIds), fingerprint, std::move(program));
   if (!launch.isOk()) {
     raise(launch.status(), what.c_str());
     throw nb::python_error();

@@ -42,7 +42,7 @@ struct Run {
     unsigned count = *std::max_element(owners.begin(), owners.end()) + 1;
     for (unsigned rank = 0; rank < count; ++rank) {
       transports.push_back(std::make_unique<InProcessTransport>(network, rank, count, seed));
-      launches.push_back(RefPtr<TestLaunch>::adopt(new TestLaunch(*transports[rank], owners, 1, 1, 7, "test")));
+      launches.push_back(RefPtr<TestLaunch>::adopt(new TestLaunch(*transports[rank], owners, {}, 1, 1, 7, "test")));
       meetings.push_back(RefPtr<Rendezvous>::adopt(
           new Rendezvous(static_cast<unsigned>(owners.size()), {}, RefPtr<SharedLaunch>(launches[rank].get()))));
     }

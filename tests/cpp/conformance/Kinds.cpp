@@ -1,7 +1,7 @@
 // The kinds of devices: the host's cores, the emulated GPU, the machine's GPU. The two GPUs differ in their driver and
 // in the language of their kernels.
-#include "EmulatedDevice.h"
 #include "Subject.h"
+#include "cuda/EmulatedDevice.h"
 #include "runtime/Executable.h"
 #include "runtime/KernelImage.h"
 #include "runtime/Stream.h"

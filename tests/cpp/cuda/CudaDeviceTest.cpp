@@ -1,6 +1,6 @@
 // A GPU as a device, over the emulated driver: its memory, copies between GPUs, out of memory, the child of a fork. The
 // guarantees of every device are tested in conformance/.
-#include "EmulatedDevice.h"
+#include "cuda/EmulatedDevice.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Stream.h"
 

@@ -1,6 +1,6 @@
 // Programs of several participants on GPUs, over the emulated driver: the targets of copies, no host thread that waits
 // for a device, no early reuse of memory, and the failure of values that others got from a lost device.
-#include "EmulatedDevice.h"
+#include "cuda/EmulatedDevice.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Collective.h"
 #include "runtime/Executable.h"

@@ -1,6 +1,6 @@
 // Executions on a CUDA device, over the emulated driver: run-ahead of the device, the loading of kernels and release of
 // memory, and the errors of a refused launch and a trap. The guarantees of every device are tested in conformance/.
-#include "EmulatedDevice.h"
+#include "cuda/EmulatedDevice.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Executable.h"
 #include "runtime/KernelImage.h"

@@ -3,9 +3,9 @@
 #ifndef PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDEVICE_H
 #define PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDEVICE_H
 
-#include "EmulatedDriver.h"
 #include "Vectors.h"
 #include "cuda/CudaDevice.h"
+#include "driver/EmulatedDriver.h"
 #include "runtime/CpuDevice.h"
 #include "runtime/Executable.h"
 #include "runtime/KernelImage.h"

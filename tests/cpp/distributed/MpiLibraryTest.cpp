@@ -27,7 +27,7 @@ struct Events final : Transport::Events {
 static void movesMessages(Transport &transport) {
   Events events;
   transport.events = &events;
-  auto launch = RefPtr<test::TestLaunch>::adopt(new test::TestLaunch(transport, {0}, 1, 3, 9, "f"));
+  auto launch = RefPtr<test::TestLaunch>::adopt(new test::TestLaunch(transport, {0}, {0}, 1, 3, 9, "f"));
   transport.announce(0, *launch);
   CHECK(transport.progress());
   CHECK(events.announcements == 1);
@@ -53,7 +53,7 @@ static void movesMessages(Transport &transport) {
   }
 
   // A message of another program is told, and not delivered.
-  auto other = RefPtr<test::TestLaunch>::adopt(new test::TestLaunch(transport, {0}, 1, 3, 10, "g"));
+  auto other = RefPtr<test::TestLaunch>::adopt(new test::TestLaunch(transport, {0}, {0}, 1, 3, 10, "g"));
   char byte = 1, kept = 7;
   auto transfer = RefPtr<Transfer>::adopt(new Transfer());
   transfer->add();

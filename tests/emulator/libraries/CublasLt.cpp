@@ -11,7 +11,7 @@ using namespace pcrt;
 
 extern "C" {
 #define PCRT_LIBRARY(result, name, parameters) PCRT_EXPORTED result name parameters;
-#include "cuda/CublasLtFunctions.def"
+#include "gpulibraries/CublasLtFunctions.def"
 }
 
 struct cublasLtContext {};

@@ -13,7 +13,7 @@ using namespace emulator;
 
 extern "C" {
 #define PCRT_LIBRARY(result, name, parameters) PCRT_EXPORTED result name parameters;
-#include "cuda/CusolverFunctions.def"
+#include "gpulibraries/CusolverFunctions.def"
 }
 
 struct cusolverDnContext {

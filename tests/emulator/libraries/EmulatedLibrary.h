@@ -4,7 +4,7 @@
 #define PYCOMPILER_TESTS_EMULATOR_LIBRARIES_EMULATEDLIBRARY_H
 
 #include "EmulatorControls.h"
-#include "cuda/LibraryTypes.h"
+#include "gpulibraries/LibraryTypes.h"
 #include "support/NarrowFloats.h"
 
 #include <atomic>

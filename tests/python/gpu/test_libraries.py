@@ -232,7 +232,7 @@ def test_the_disk_cache_tells_them_apart():
 
 
 def test_the_setting_is_of_known_names():
-    assert set(PRIMITIVES) == set(gpu_library_names())
+    assert {*PRIMITIVES, "nccl"} == set(gpu_library_names())
     with pytest.raises(ValueError, match=r"gpu_libraries must be 'auto', 'none', or some of cublaslt.*got 'cublas'"):
         config.override("gpu_libraries", "cublas").__enter__()
     with gpu_libraries(" cublaslt"):

@@ -1,0 +1,69 @@
+// The work of one collective among GPUs of several processes: by NCCL where all processes have it and no two members
+// share a GPU, else by the host's memory.
+//
+// Before each exchange the processes of the group tell each other, by messages, that they have come to it, and by which
+// communicator. So everything that they have enqueued before is on the streams already, in all of them: streams never
+// wait in a circle, for any programs that run at the same time. And a process that fails before that leaves nobody's
+// GPU in an exchange without its other side.
+#ifndef PYCOMPILER_RUNTIME_LIB_CUDA_NCCLCOLLECTIVE_H
+#define PYCOMPILER_RUNTIME_LIB_CUDA_NCCLCOLLECTIVE_H
+
+#include "collective/RemoteCollective.h"
+#include "cuda/NcclCommunicator.h"
+
+#include <tuple>
+
+namespace pcrt::cuda {
+
+class NcclCollective final : public CollectiveWork {
+public:
+  /// `participants` are all members of the group.
+  NcclCollective(SharedLaunch &launch, const std::vector<int64_t> &participants);
+
+  bool prepare(const std::vector<Contribution> &contributions) override;
+  /// One item, in which a thread waits for the messages.
+  uint32_t items() const override { return 1; }
+  bool isLarge() const override { return false; }
+  void run(uint32_t item) override;
+  Status leave(size_t place, const Contribution &own) override;
+
+private:
+  /// The members: who shares a communicator. Tests have several transports in one process.
+  struct Key {
+    const Transport *transport;
+    std::vector<unsigned> processes;
+    std::vector<int> devices;
+    bool operator<(const Key &other) const {
+      return std::tie(transport, processes, devices) < std::tie(other.transport, other.processes, other.devices);
+    }
+  };
+  /// The communicator of a group; or that its members go by the host's memory.
+  struct Route {
+    NcclCommunicator *communicator = nullptr;
+    bool isStaged = false;
+    uint64_t tag() const { return isStaged ? stagedTag : communicator ? communicator->tag() : 0; }
+  };
+  static constexpr uint64_t stagedTag = 1;
+  class Routes;
+
+  Status perform();
+  /// By all processes of the group at the same time.
+  Status agree(Route &route);
+  Status introduce(Route &route);
+  /// One message of a process to each other one; `theirs` has place for those of all, by process.
+  Status tellAll(const std::vector<char> &own, std::vector<std::vector<char>> &theirs);
+
+  SharedLaunch &launch;
+  RemoteCollective staged;
+  Communicator messages;
+  Key key;
+  /// The processes, each once; the first member of each; the members of this process.
+  std::vector<unsigned> processes;
+  std::vector<size_t> firsts, here;
+  const std::vector<Contribution> *members = nullptr;
+  Status failure;
+};
+
+} // namespace pcrt::cuda
+
+#endif // PYCOMPILER_RUNTIME_LIB_CUDA_NCCLCOLLECTIVE_H
