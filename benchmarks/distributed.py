@@ -296,6 +296,8 @@ def run_rank(rows: list[str], runs: int, path: str) -> None:
         Path(path).write_text(json.dumps(samples))
     barrier()
     pc.distributed.shutdown()
+    # Its mpirun kills the others when one ends without it.
+    MPI.Finalize()
     sys.stdout.flush()
     os._exit(0)  # jax waits for its coordinator, which may be gone
 

@@ -50,6 +50,8 @@ public:
   explicit Rendezvous(unsigned count, std::vector<Device *> devices = {}, RefPtr<SharedLaunch> shared = nullptr);
 
   unsigned size() const { return count; }
+  /// Whether the other participants are all in other processes.
+  bool isAloneHere() const { return shared && countHere == 1; }
   /// For the launch of a participant, which takes a reference with it.
   Participant *join(unsigned number);
 

@@ -99,8 +99,7 @@ public:
   /// The implementation of collectives for a group of participants on devices of this kind.
   virtual std::unique_ptr<CollectiveWork> collectiveWork() = 0;
   /// The same for participants of several processes: all `members` of a group of the launch.
-  virtual std::unique_ptr<CollectiveWork> collectiveWork(SharedLaunch &launch,
-                                                         const std::vector<int64_t> &members) = 0;
+  virtual std::unique_ptr<CollectiveWork> collectiveWork(SharedLaunch &launch, const std::vector<int64_t> &members) = 0;
 
   /// Whether the host may access its memory.
   bool hasHostMemory() const { return onHost; }

@@ -19,6 +19,25 @@ using InterruptHook = bool (*)();
 
 class Stream;
 
+/// Around work that a waiting thread does itself: what waits within it for others asks the waiter's hook.
+class WaiterScope {
+public:
+  explicit WaiterScope(InterruptHook hook);
+  ~WaiterScope();
+  WaiterScope(const WaiterScope &) = delete;
+  WaiterScope &operator=(const WaiterScope &) = delete;
+
+  /// Whether the hook ended the wait.
+  bool isInterrupted() const { return ended; }
+  /// Asks the hook of this thread's scope; false without one. May take the lock of the host program (Python's).
+  static bool askHook();
+
+private:
+  WaiterScope *const before;
+  const InterruptHook hook;
+  bool ended = false;
+};
+
 class Token : public RefCounted<Token> {
 public:
   Token() = default;
@@ -44,7 +63,8 @@ protected:
   /// The spinning time of a waiter before it sleeps: about the cost of a sleep and a wake-up.
   static constexpr int64_t spinNs = 10000;
   /// The action of a waiting thread before it sleeps: it spins. An override may do work that would complete this token.
-  virtual void waitAwake();
+  /// False if the hook ended the wait meanwhile.
+  virtual bool waitAwake(InterruptHook hook);
 
 private:
   friend class RefCounted<Token>;

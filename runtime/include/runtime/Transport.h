@@ -127,6 +127,9 @@ public:
   RefPtr<Error> failure() { return outcome->error(); }
   /// Tells the other processes that a participant of this one has failed.
   virtual void tell(Error &error) = 0;
+  /// A thread that runs a participant, because it waits for the results, was told to stop waiting (Ctrl-C): the launch
+  /// fails, since the participant is on its stack.
+  void interrupt();
 
   /// While it lives, a thread waits in the launch for other processes.
   class Waiting {

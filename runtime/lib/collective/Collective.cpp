@@ -189,7 +189,7 @@ Status Rendezvous::start(unsigned number, const PcrtTensor &input, const PcrtTen
   std::unique_ptr<StartedCollectives> &started = states[number].started;
   if (!started)
     started = std::make_unique<StartedCollectives>(
-        [this, number](const PcrtTensor &from, const PcrtTensor &to, const int64_t *form) {
+        shared, [this, number](const PcrtTensor &from, const PcrtTensor &to, const int64_t *form) {
           return exchangeNow(number, from, to, form);
         });
   started->start(input, output, params);

@@ -70,6 +70,12 @@ void LaunchFailure::whenFailed(std::function<void()> ends) {
   ends();
 }
 
+void SharedLaunch::interrupt() {
+  auto error = RefPtr<Error>::adopt(new Error(
+      Code::LibraryFailed, "the wait for it was interrupted in process " + std::to_string(transport.rank()), "", ""));
+  tell(*error);
+}
+
 static void waitNs(int64_t ns) {
   timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   nanosleep(&time, nullptr);
@@ -111,6 +117,9 @@ private:
 };
 } // namespace
 
+/// A waiting thread asks after this time, and again, whether it shall stop.
+static constexpr int64_t askNs = 50'000'000;
+
 /// Of PYCOMPILER_MESSAGE_DELAY, in milliseconds: a slow network, for tests and benchmarks.
 static int64_t delayNs() {
   static const int64_t delay = [] {
@@ -126,10 +135,16 @@ Status Communicator::wait(Transfer &transfer) {
   if (!transfer.isDone()) {
     BlockingScope blocking;
     SharedLaunch::Waiting waiting(launch);
+    int64_t asked = nowNs();
     for (Pauses pauses(launch.transport); !transfer.isDone() && !launch.failure();) {
       uint32_t seen = launch.transport.changes();
       if (!launch.transport.progress() && !transfer.isDone())
         pauses.pause(seen);
+      if (nowNs() - asked < askNs)
+        continue;
+      if (WaiterScope::askHook())
+        launch.interrupt();
+      asked = nowNs();
     }
   }
   if (int64_t delay = delayNs()) {

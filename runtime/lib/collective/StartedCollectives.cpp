@@ -11,6 +11,9 @@
 
 using namespace pcrt;
 
+/// As in Communicator: a waiting thread asks whether it shall stop.
+static constexpr int askMs = 50;
+
 /// Threads that mostly wait for messages. Those of the device's pool compute, which would hold up the messages. They
 /// end with the process; a child has none of them, and makes its own.
 static ThreadPool &threadsForMessages() {
@@ -87,8 +90,10 @@ void StartedCollectives::waitFor(std::unique_lock<std::mutex> &guard, const Star
     guard.unlock();
     {
       BlockingScope blocking;
-      futexWait(changes, seen);
+      futexWait(changes, seen, askMs);
     }
+    if (WaiterScope::askHook())
+      launch->interrupt();
     guard.lock();
   }
 }

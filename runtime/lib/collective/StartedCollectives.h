@@ -6,6 +6,7 @@
 
 #include "runtime/RunContext.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/Transport.h"
 
 #include <deque>
 #include <functional>
@@ -20,7 +21,8 @@ public:
   /// Performs one: from the input to the output, with these params.
   using Exchange = std::function<Status(const PcrtTensor &, const PcrtTensor &, const int64_t *)>;
 
-  explicit StartedCollectives(Exchange exchange) : exchange(std::move(exchange)) {}
+  StartedCollectives(RefPtr<SharedLaunch> launch, Exchange exchange)
+      : launch(std::move(launch)), exchange(std::move(exchange)) {}
   ~StartedCollectives();
 
   // All in the participant's thread.
@@ -45,6 +47,7 @@ private:
   void runUntil(std::unique_lock<std::mutex> &guard, const Started *last);
   void waitFor(std::unique_lock<std::mutex> &guard, const Started &one);
 
+  const RefPtr<SharedLaunch> launch;
   const Exchange exchange;
   std::mutex lock;
   // Under the lock. The first `done` of the list are done, and not awaited yet.

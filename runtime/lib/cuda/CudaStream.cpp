@@ -52,7 +52,7 @@ public:
 private:
   friend class Execution;
   CudaExecution(CudaStream &stream, const Launch &launch) : Execution(stream, launch, this + 1), owner(stream) {}
-  void waitAwake() override;
+  bool waitAwake(InterruptHook hook) override;
   void inputsReady() override { owner.device.threads().submit(this); }
   void noteSharedInputs();
   void settle(RefPtr<Error> error);
@@ -126,10 +126,10 @@ void CudaExecution::done(const Status &status) {
   settle(status.isOk() ? nullptr : owner.lose(errorOf(request, status)));
 }
 
-void CudaExecution::waitAwake() {
+bool CudaExecution::waitAwake(InterruptHook) {
   // Until the host's part has run, it may need this thread's place in the pool.
   if (!spinUntil([this] { return enqueued.isDone() || isDone(); }, spinNs))
-    return;
+    return true;
   Completions &completions = owner.resources.completions();
   spinUntil(
       [&] {
@@ -137,6 +137,7 @@ void CudaExecution::waitAwake() {
         return isDone();
       },
       awakeNs);
+  return true;
 }
 
 /// The device has finished it, or is lost.

@@ -49,9 +49,12 @@ static Status copyAll(const Launch &launch) {
   return Status::ok();
 }
 
-/// The cost for a waiter to run it: one that may block is left to the pool.
+/// The cost for a waiter to run it. One that may block is left to the pool, but for the part of a launch over
+/// processes: what it waits for are messages, and these waits ask the waiter's hook.
 static double costOf(const Launch &launch) {
-  return mayBlock(launch) ? std::numeric_limits<double>::infinity() : expectedNs(launch);
+  bool isPart = launch.participant && static_cast<Participant *>(launch.participant)->run->isAloneHere() &&
+                !launch.executable->callback(0);
+  return mayBlock(launch) && !isPart ? std::numeric_limits<double>::infinity() : expectedNs(launch);
 }
 
 /// Runs a launch whose inputs are ready; null on success.
@@ -83,7 +86,7 @@ private:
   CpuExecution(CpuStream &stream, const Launch &launch)
       : Execution(stream, launch, this + 1), device(stream.device), cost(costOf(launch)) {}
   void inputsReady() override { device.threads().submit(this); }
-  void waitAwake() override;
+  bool waitAwake(InterruptHook hook) override;
 
   Device &device;
   const double cost;
@@ -91,12 +94,14 @@ private:
 
 } // namespace pcrt
 
-void CpuExecution::waitAwake() {
+bool CpuExecution::waitAwake(InterruptHook hook) {
   if (!hasInputs() || cost > shareNs)
-    return Token::waitAwake();
+    return Token::waitAwake(hook);
   ThreadPool &threads = device.threads();
+  WaiterScope scope(hook);
   if (cost > claimNs || !threads.runIfQueued(this))
     threads.helpUntil([this] { return isDone(); }, this, spinNs);
+  return !scope.isInterrupted();
 }
 
 void CpuExecution::runTask() {

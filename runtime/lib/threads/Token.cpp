@@ -51,14 +51,28 @@ bool Token::then(Continuation *continuation) {
   return true;
 }
 
-void Token::waitAwake() {
+static thread_local WaiterScope *currentScope = nullptr;
+
+WaiterScope::WaiterScope(InterruptHook hook) : before(std::exchange(currentScope, this)), hook(hook) {}
+WaiterScope::~WaiterScope() { currentScope = before; }
+
+bool WaiterScope::askHook() {
+  WaiterScope *scope = currentScope;
+  if (scope && scope->hook && !scope->ended)
+    scope->ended = scope->hook();
+  return scope && scope->ended;
+}
+
+bool Token::waitAwake(InterruptHook) {
   spinUntil([this] { return isDone(); }, spinNs);
+  return true;
 }
 
 bool Token::wait(InterruptHook hook) {
   if (isDone())
     return true;
-  waitAwake();
+  if (!waitAwake(hook))
+    return false;
   if (isDone())
     return true;
   // A sleeping worker must not prevent the awaited execution from running.

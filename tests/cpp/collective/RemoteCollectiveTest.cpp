@@ -170,6 +170,32 @@ static void failsEverywhere() {
   }
 }
 
+/// A thread that runs its part of a launch because it waits for it asks its hook, also for started ones.
+static void aWaiterCanBeInterrupted() {
+  for (bool isStarted : {false, true}) {
+    Run run({0, 1});
+    run.all([&](Rendezvous &meeting, unsigned number) {
+      Operand<float> in({3}, std::vector<float>(3)), out({3});
+      std::vector<int64_t> params = form(PCRT_ALL_REDUCE, {{0, 1}});
+      UnfinishedWork *unfinished = nullptr;
+      if (number == 1) {
+        while (!run.launches[1]->failure())
+          std::this_thread::yield();
+        CHECK(run.launches[1]->failure()->message == "the wait for it was interrupted in process 0");
+        return RefPtr<Error>();
+      }
+      WaiterScope scope([] { return true; });
+      Status status = isStarted ? meeting.start(number, in, out, params.data(), unfinished)
+                                : meeting.exchange(number, in, out, params.data());
+      if (isStarted)
+        status = meeting.waitForStarted(number, static_cast<PcrtTensor>(out).data);
+      CHECK(!status.isOk() && scope.isInterrupted() && WaiterScope::askHook());
+      return RefPtr<Error>::adopt(new Error(status, "f", ""));
+    });
+  }
+  CHECK(!WaiterScope::askHook());
+}
+
 /// Several are on their way while a participant computes, and are awaited in another order.
 static void startedOnesHaveTheSameBits() {
   constexpr int64_t large = 70001, small = 5;
@@ -249,5 +275,6 @@ int main() {
   RUN(gathersScattersAndExchanges);
   RUN(permutes);
   RUN(failsEverywhere);
+  RUN(aWaiterCanBeInterrupted);
   return test::failures() ? 1 : 0;
 }

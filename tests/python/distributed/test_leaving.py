@@ -5,6 +5,7 @@ import re
 import signal
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
 from starting import HERE, patience, start
@@ -86,6 +87,52 @@ def test_processes_leave_after_a_failure_and_ctrl_c_ends_a_wait():
     assert 0 not in codes, output
     assert "KeyboardInterrupt" in output
     assert len(re.findall(r"process [02] ends, because process 1 \(.*KeyboardInterrupt", output)) == 2, output
+
+
+def test_a_program_goes_on_after_ctrl_c_in_a_wait():
+    """The launch fails everywhere if the interrupted thread ran it itself, and goes on if another did: by chance. The
+    next one works."""
+    text = """
+    import os, signal, time
+    import numpy as np
+    import pycompiler as pc
+    from pycompiler.sharding import PartitionSpec as P
+    pc.distributed.initialize()
+    mesh = pc.make_mesh((2,), ("x",))
+    f = pc.jit(pc.shard_map(lambda x: pc.lax.psum(x, "x"), mesh=mesh, in_specs=P("x"), out_specs=P()))
+    x = pc.make_array_from_process_local_data(pc.NamedSharding(mesh, P("x")), np.ones(1, np.float32))
+    for _ in range(5):
+        f(x).block_until_ready()
+    own = pc.process_index()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print(f"ready {own}.", flush=True)
+    if own == 0:
+        while not os.path.exists("/tmp/" + os.environ["PYCOMPILER_SECRET"]):
+            time.sleep(0.05)
+    try:
+        f(x).block_until_ready()
+    except (KeyboardInterrupt, pc.errors.DistributedError) as error:
+        print(f"{own} had {type(error).__name__}: {error}.", flush=True)
+    print(f"{own} goes on: {float(f(x)[0])}.", flush=True)
+    """
+    secret = f"pycompiler-test-{os.getpid()}"
+    mark = Path("/tmp") / secret
+    started = begin(2, text, PYCOMPILER_SECRET=secret)
+    try:
+        for number in range(2):
+            until(started, f"ready {number}.")
+        time.sleep(0.3)
+        os.kill(started.processes[1].pid, signal.SIGINT)
+        until(started, "1 had KeyboardInterrupt")
+        mark.touch()
+        codes, output = started.wait(20)
+    finally:
+        mark.unlink(missing_ok=True)
+    assert codes == [0, 0], output
+    told = re.findall(r"0 had .*", output)
+    assert all("the wait for it was interrupted in process 1" in each for each in told), output
+    assert "0 goes on: 2.0." in output
+    assert "1 goes on: 2.0." in output
 
 
 @pytest.mark.full
