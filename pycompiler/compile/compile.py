@@ -379,7 +379,7 @@ def compile_graph(
         is_kept = executable is not None
         if artifact is None or executable is None:
             artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target, name=name)
-            artifact = _assembled(artifact, target, milliseconds)
+            artifact = assembled(artifact, target, milliseconds)
             executable = load(artifact, name, plan.graph, callbacks, may_block, milliseconds)
     if aliases and not artifact.aliases:
         _tell_of_dropped(name, plan.graph, aliases)
@@ -435,7 +435,7 @@ def _from_disk(
         events.tell(events.of_events, events.CACHE_MISS)
         return key, None, None
     try:
-        found, artifact = artifact, _assembled(artifact, target, milliseconds)
+        found, artifact = artifact, assembled(artifact, target, milliseconds)
         if artifact is not found:
             cache.keep(key, artifact, name, graph, sum(milliseconds.values()))
         executable = load(artifact, name, graph, callbacks, may_block, milliseconds)
@@ -537,7 +537,7 @@ def _tell_of_dropped(name: str, graph: Graph, aliases: Aliases) -> None:
         remarks.tell("donation-dropped", f"{name}: {shown} have memory of their own")
 
 
-def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float]) -> Artifact:
+def assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float]) -> Artifact:
     """The artifact, with kernels assembled for the target's devices unless they are already. PTX outlives a driver."""
     if not artifact.kernels or artifact.assembler == device_of(target).assembler:
         return artifact

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import glob
 import importlib.util
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from pycompiler._runtime import load_gpu_library
 from pycompiler.compile.targets import Target
@@ -45,12 +45,21 @@ def libraries_for(graph: Graph, target: Target) -> tuple[str, ...]:
 
     Raises ImportError, with the searched names, for a library that the setting names and that can't be loaded.
     """
+    return _libraries(target, lambda primitives: holds_any(graph, primitives))
+
+
+def libraries_for_operations(operations: Collection[str], target: Target) -> tuple[str, ...]:
+    """The same for the code of a module with these operations."""
+    return _libraries(target, lambda primitives: not primitives.isdisjoint(operations))
+
+
+def _libraries(target: Target, holds: Callable[[frozenset[str]], bool]) -> tuple[str, ...]:
     setting = config.gpu_libraries
     if target.is_host or setting == "none":
         return ()
     found: list[str] = []
     for name, primitives in PRIMITIVES.items():
-        if (setting == "auto" or name in setting.split(",")) and holds_any(graph, primitives) and _load(name, target):
+        if (setting == "auto" or name in setting.split(",")) and holds(primitives) and _load(name, target):
             found.append(name)
     return tuple(found)
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.cache import Aliases
-from pycompiler.compile.compile import compile_module, read_stablehlo, signature_of
+from pycompiler.compile.compile import assembled, compile_module, read_stablehlo, signature_of
 from pycompiler.compile.foreign import operations_of
+from pycompiler.compile.gpu_libraries import libraries_for_operations
 from pycompiler.compile.lapack import require_lapack
 from pycompiler.compile.loading import load_artifact
+from pycompiler.compile.targets import Target
 from pycompiler.primitives import DECOMPOSITIONS
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
 
 __all__ = [
+    "assembled",
     "compile_module",
     "load_artifact",
     "mark_aliases",
@@ -24,6 +28,7 @@ __all__ = [
     "read_program",
     "require_lapack",
     "signature",
+    "with_libraries",
 ]
 
 ENTRY = "main"
@@ -50,6 +55,12 @@ def mark_aliases(module: ir.Module, aliases: Aliases, arguments: int) -> None:
     for op in module.body.operations:
         if op.name == "func.func" and op.attributes["sym_name"].value == ENTRY:
             op.set_attribute("array.donated", ir.DenseI64ArrayAttr.get(places, module.context))
+
+
+def with_libraries(target: Target, module: ir.Module) -> Target:
+    """The target with the libraries of GPUs that the code of a program may call. Raises ImportError for a library that
+    the setting `gpu_libraries` names and that can't be loaded."""
+    return replace(target, libraries=libraries_for_operations(operations_of(module), target))
 
 
 def needs_lapack(module: ir.Module) -> bool:

@@ -18,10 +18,19 @@ from jaxlib.mlir.dialects import stablehlo
 from pycompiler import cache
 from pycompiler.cache import Artifact, Key
 from pycompiler.compile.loading import UNKNOWN_NS
-from pycompiler.compile.modules import compile_module, load_artifact, needs_lapack, require_lapack
+from pycompiler.compile.modules import (
+    assembled,
+    compile_module,
+    load_artifact,
+    needs_lapack,
+    require_lapack,
+    with_libraries,
+)
+from pycompiler.compile.targets import Target
+from pycompiler.core.config.config import config
 from pycompiler.core.errors import ExecutionError
 from pycompiler.pjrt.callbacks import Callback
-from pycompiler.pjrt.placement import placement_of
+from pycompiler.pjrt.placement import placement_of, target_for
 from pycompiler.pjrt.program import Description, Program, about, described, packed, unpacked
 from pycompiler.pjrt.source import Call, Source, calls_of, text_of
 
@@ -45,29 +54,35 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
     if form != "mlir":
         raise ValueError(f"a program of the form {form!r} is given; 'mlir' is taken")
     replicas, partitions, devices = placement_of(options)
+    target = target_for(devices)
     digest = hashlib.blake2b(code, digest_size=20).hexdigest()
     _dump(code, digest)
-    key = cache.key_of_module(digest, f"PJRT {_FORM}, {replicas} x {partitions}")
+    kind = "" if target.is_host else f", {target}, {config.gpu_libraries}"
+    key = cache.key_of_module(digest, f"PJRT {_FORM}, {replicas} x {partitions}{kind}")
     found = cache.find_module(key, digest) if key else None
     if key and found:
         artifact, information = found
         description = described(information)
-        return _program(key, artifact, description, devices, options, code, _calls(description, code))
+        return _program(key, artifact, description, devices, target, options, code, _calls(description, code))
     begin = time.perf_counter()
     source = Source(code, partitions)
-    lapack = needs_lapack(source.module)
-    artifact = compile_module(source.build, source.aliases, {})
+    lapack = target.is_host and needs_lapack(source.module)
+    artifact = compile_module(source.build, source.aliases, {}, with_libraries(target, source.module))
     description = source.description(replicas, partitions, artifact.aliases, lapack)
     if key and not _calls_python(source.calls) and not source.asks:
         cache.keep_module(key, artifact, about(description, (time.perf_counter() - begin) * 1e3))
-    return _program(key, artifact, description, devices, options, code, source.calls)
+    return _program(key, artifact, description, devices, target, options, code, source.calls)
 
 
 def load_program(data: bytes, options: bytes) -> Program:
     """The program that `serialize` wrote. Raises ExecutionError for bytes of another build or processor."""
     key, artifact, description, written, code = unpacked(data)
     devices = placement_of(options or written)[2]
-    return _program(key, artifact, description, devices, options or written, code, _calls(description, code))
+    target = target_for(devices)
+    if bool(artifact.kernels) and target.is_host:
+        raise ExecutionError(f"{description.name} was compiled for a GPU, and is loaded for a CPU: compile it again")
+    calls = _calls(description, code)
+    return _program(key, artifact, description, devices, target, options or written, code, calls)
 
 
 def _calls(description: Description, code: bytes) -> Sequence[Call]:
@@ -84,6 +99,7 @@ def _program(
     artifact: Artifact,
     description: Description,
     devices: Sequence[int],
+    target: Target,
     options: bytes,
     code: bytes,
     calls: Sequence[Call],
@@ -91,10 +107,12 @@ def _program(
     if description.lapack:
         require_lapack()
     several = description.replicas * description.partitions > 1
+    artifact = assembled(artifact, target, {})
     executable = load_artifact(
         artifact,
         description.name,
-        several or _calls_python(calls),
+        # On a GPU, a call waits for its operands.
+        several or _calls_python(calls) or (bool(calls) and not target.is_host),
         [one.call() for one in calls],
         int(any(one.effectful for one in calls)),
         UNKNOWN_NS if description.foreign_calls else 0,

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from jaxlib import xla_client
 from jaxlib.xla_client import DeviceList
 
-__all__ = ["placement_of"]
+from pycompiler._runtime import Device, local_devices
+from pycompiler.compile.targets import Target, target_of
+
+__all__ = ["placement_of", "target_for"]
+
+
+@functools.cache
+def _devices() -> list[Device]:
+    """By the plugin's ids (runtime/pjrt/Client.cpp): the GPUs, or the CPUs of a machine without any."""
+    every = local_devices()
+    return [device for device in every if device.platform != "cpu"] or every
+
+
+def target_for(ids: Sequence[int]) -> Target:
+    """The target of code for these devices. Raises ValueError for devices of several kinds."""
+    there = _devices()
+    # What has no device is refused by the plugin, which knows how many there are.
+    chosen = [there[number] for number in ids if number < len(there)] or there[:1]
+    targets = {target_of(device): device for device in chosen}
+    if len(targets) > 1:
+        kinds = " and ".join(f"{device} ({target})" for target, device in targets.items())
+        raise ValueError(f"a program for {kinds} is given: its devices run the same code, so they must be of one kind")
+    return next(iter(targets))
 
 
 def placement_of(options: bytes) -> tuple[int, int, list[int]]:

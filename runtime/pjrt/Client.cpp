@@ -16,10 +16,12 @@ static constexpr const char *platformName = "pycompiler";
 #endif
 
 PJRT_Client::PJRT_Client() {
-  // The default device comes first.
+  // A program's devices are of one kind: the GPUs where there are any, since JAX computes on the first device, and makes
+  // meshes of all. pjrt/placement.py knows this order.
   std::vector<Device *> found = pcrt::Devices::all();
-  std::stable_partition(found.begin(), found.end(),
-                        [](const Device *device) { return std::string(device->platform()) != "cpu"; });
+  auto ofCpus = [](const Device *device) { return std::string(device->platform()) == "cpu"; };
+  if (!std::all_of(found.begin(), found.end(), ofCpus))
+    found.erase(std::remove_if(found.begin(), found.end(), ofCpus), found.end());
   static constexpr const char *kinds[] = {"device", "pinned_host", "unpinned_host"};
   for (Device *device : found) {
     PJRT_Device &made = devices.emplace_back();

@@ -123,3 +123,23 @@ func.func @library_ifft(%x: memref<5x1009xi128>, %out: memref<5x1009xi128>) {
     ins(%x : memref<5x1009xi128>) outs(%out : memref<5x1009xi128>) {array.library = "cufft"}
   return
 }
+
+// A part of a buffer becomes a copy; a part that is written is copied back.
+// CHECK-LABEL: func.func @parts(
+// CHECK-SAME:    %[[X:.*]]: memref<20xf32>, %[[OUT:.*]]: memref<20xf32>
+// CHECK:         %[[FROM:.*]] = memref.subview %[[X]][3]
+// CHECK:         %[[TO:.*]] = memref.subview %[[OUT]][5]
+// CHECK:         %[[SOURCE:.*]] = memref.alloc() : memref<10xf32>
+// CHECK:         memref.copy %[[FROM]], %[[SOURCE]]
+// CHECK:         %[[TARGET:.*]] = memref.alloc() : memref<10xf32>
+// CHECK:         gpu.launch
+// CHECK:           memref.extract_aligned_pointer_as_index %[[SOURCE]]
+// CHECK:           memref.extract_aligned_pointer_as_index %[[TARGET]]
+// CHECK:         memref.copy %[[TARGET]], %[[TO]]
+func.func @parts(%x: memref<20xf32>, %out: memref<20xf32>) {
+  %from = memref.subview %x[3] [10] [1] : memref<20xf32> to memref<10xf32, strided<[1], offset: 3>>
+  %to = memref.subview %out[5] [10] [1] : memref<20xf32> to memref<10xf32, strided<[1], offset: 5>>
+  array.runtime_call "cumulative" params = [0, 0, 0] element_types = [f32, f32]
+    ins(%from : memref<10xf32, strided<[1], offset: 3>>) outs(%to : memref<10xf32, strided<[1], offset: 5>>)
+  return
+}

@@ -46,6 +46,42 @@ def test_sort(shape, axis):
     np.testing.assert_array_equal(order, np.argsort(x, axis, kind="stable"))
 
 
+def test_operands_and_results_are_parts_of_arrays():
+    """Functions of the device library take whole buffers."""
+    x, y = data(3, 37), data(41)
+
+    def function(v, into):
+        last = lax.slice(v, (1, 4), (2, 36))[0]
+        return (
+            *lax.sort((v[1], v[2]), num_keys=2),
+            pnp.argsort(last),
+            *lax.top_k(v[2], 3),
+            pnp.cumsum(v[1]),
+            lax.cummax(last, reverse=True),
+            pnp.fft.rfft(v[2, 1:33]),
+            into.at[3:35].set(pnp.sort(last)),
+            pnp.concatenate([v[0], pnp.cumsum(v[2]), v[1]]),
+        )
+
+    _, got = compiled(function, x, y)
+    last, order = x[1, 4:36], np.lexsort((x[2], x[1]))
+    filled = y.copy()
+    filled[3:35] = np.sort(last)
+    top = np.argsort(-x[2], kind="stable")[:3]
+    want = (
+        *(x[1][order], x[2][order]),
+        np.argsort(last, kind="stable"),
+        *(x[2][top], top),
+        x[1].cumsum(),
+        np.maximum.accumulate(last[::-1])[::-1],
+        np.fft.rfft(x[2, 1:33]),
+        filled,
+        np.concatenate([x[0], x[2].cumsum(), x[1]]),
+    )
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-4)
+
+
 LONG = {np.int8: 2048 * 8, np.float16: 2048 * 16, np.float32: 2048 * 32, np.int64: 2048 * 64}
 
 

@@ -34,7 +34,7 @@ struct MapRoutinesToGpu : impl::MapRoutinesToGpuBase<MapRoutinesToGpu> {
           call->hasAttr(kLibraryAttr) ? findLibraryRoutine(call.getName()) : findRoutine(call.getName());
       if (!routine)
         continue;
-      if (failed(checkBuffers(call)))
+      if (failed(takeWholeBuffers(call)))
         return signalPassFailure();
       RoutineLauncher launcher(call, getOperation());
       if (failed(routine->map(launcher)))
@@ -43,11 +43,28 @@ struct MapRoutinesToGpu : impl::MapRoutinesToGpuBase<MapRoutinesToGpu> {
     }
   }
 
-  static LogicalResult checkBuffers(RuntimeCallOp call) {
-    for (auto [index, type] : llvm::enumerate(call->getOperandTypes())) {
-      auto buffer = dyn_cast<MemRefType>(type);
-      if (!buffer || !buffer.hasStaticShape() || !buffer.getLayout().isIdentity())
-        return call.emitError("operand #") << index << " must be a whole buffer of static shape, but is " << type;
+  /// Parts of buffers become copies of their own: functions of the device library take aligned pointers. A part that is
+  /// written is copied back.
+  static LogicalResult takeWholeBuffers(RuntimeCallOp call) {
+    OpBuilder b(call);
+    const unsigned inputs = call.getIns().size(), buffers = inputs + call.getOuts().size();
+    for (OpOperand &operand : call->getOpOperands().take_front(buffers)) {
+      auto type = cast<MemRefType>(operand.get().getType());
+      if (!type.hasStaticShape())
+        return call.emitError("operand #")
+               << operand.getOperandNumber() << " must have a static shape, but is " << type;
+      if (type.getLayout().isIdentity())
+        continue;
+      Value part = operand.get();
+      Value whole = memref::AllocOp::create(b, call.getLoc(), MemRefType::get(type.getShape(), type.getElementType()));
+      operand.set(whole);
+      if (operand.getOperandNumber() < inputs) {
+        memref::CopyOp::create(b, call.getLoc(), part, whole);
+        continue;
+      }
+      OpBuilder after(call->getContext());
+      after.setInsertionPointAfter(call);
+      memref::CopyOp::create(after, call.getLoc(), whole, part);
     }
     return success();
   }
