@@ -159,7 +159,10 @@ LINKS = [name if name in LINKED else pytest.param(name, marks=pytest.mark.full) 
 def test_primitives_in_a_chain(name: str) -> None:
     of_length = in_a_chain(name)
     assert of_length is not None
-    check_growth(of_length, (100, 200, 400), *sample_of(name).args)
+    args = sample_of(name).args
+    # The formulas of gammainc and gammaincc have a thousand operations, with loops: 100 are 100,000.
+    is_long = len(pc.jit(of_length(1)).lower(*args).as_text().splitlines()) > 500
+    check_growth(of_length, (25, 50, 100) if is_long else (100, 200, 400), *args)
 
 
 @pytest.mark.parametrize("base", [np.array(3), np.array([[2, 3, -1, 5]]), np.array([[2], [3], [7]])])
