@@ -258,3 +258,18 @@ def test_results_are_the_same_in_every_run():
     x = data(50, 3001)
     first, second = (compiled(pc.nn.softmax, x)[2][0] for _ in range(2))
     assert first.tobytes() == second.tobytes()
+
+
+def test_a_fill_stays_before_a_copy_to_a_part_of_it():
+    """Of gradients that are added from rows: the copy uses a row of what is filled, a later op all of it."""
+
+    def step(v, x):
+        return pnp.tanh(pnp.sum(v) * 0.1 + pnp.cos(x * 0.5) - v)
+
+    def value(v, xs):
+        return pnp.sum(step(step(v, xs[1]), xs[0]) ** 2)
+
+    v, xs = data(3), data(2, 3)
+    _, _, (got,) = compiled(pc.grad(value, 1), v, xs)
+    assert np.abs(got).min() > 1e-5
+    np.testing.assert_allclose(got, pc.grad(value, 1)(v, xs), rtol=1e-4, atol=1e-6)

@@ -153,9 +153,10 @@ private:
     for (size_t number = 0; number < front.size();) {
       auto fill = dyn_cast<linalg::FillOp>(front[number]);
       bool isFilled = fill && llvm::is_contained(op->getOperands(), fill.output());
-      if (isFilled && mayPassMembers(fusion, fill) &&
-          llvm::all_of(ArrayRef(front).drop_front(number + 1),
-                       [&](Operation *other) { return mayPass(other, fill); })) {
+      auto letsPass = [&](Operation *other) { return mayPass(other, fill); };
+      // It comes behind those of `behind`, too: one may write a part of what it fills.
+      if (isFilled && mayPassMembers(fusion, fill) && llvm::all_of(ArrayRef(front).drop_front(number + 1), letsPass) &&
+          llvm::all_of(behind, letsPass)) {
         front.erase(front.begin() + number);
         behind.push_back(fill);
       } else {
