@@ -255,3 +255,23 @@ def test_a_loop_whose_end_the_gpu_computes_is_a_remark():
     told = [remark for remark in pc.debug.remarks() if remark.kind == "host-waits"]
     assert "depends on a value that the device computed" in told[-1].text
     assert "test_jit_on_gpu.py" in told[-1].place
+
+
+def test_scalars_of_16_bytes_are_passed_to_kernels():
+    """A loop of the host hands its complex128 carry to a kernel that stores it."""
+    with pc.enable_x64(True):
+        xs = np.array([1 + 2j, 3 + 4j, 5 + 6j, 7 + 8j])
+        product = pc.jit(lambda xs: lax.scan(lambda c, x: (c * x, None), xs[0], xs[1:])[0])(xs)
+        np.testing.assert_allclose(product, np.prod(xs), rtol=1e-14)
+        total, last = pc.jit(lambda xs: lax.fori_loop(0, 3, lambda i, c: (c[0] + xs[i], xs[i]), (xs[0], xs[0])))(xs)
+        np.testing.assert_allclose(total, xs[0] + xs[:3].sum(), rtol=1e-14)
+        np.testing.assert_array_equal(last, xs[2])
+
+
+def test_loops_of_unknown_length_that_give_back_what_they_got():
+    """They may not end, so they stay, and count the operations of a run on the host."""
+    empty = np.zeros((0, 3), np.float32)
+    turned = pc.jit(lambda x: lax.fori_loop(0, 3 + x.sum().astype("int32"), lambda i, c: c, x))(empty)
+    assert turned.shape == (0, 3)
+    count = pc.jit(lambda n, x: lax.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, c[1]), (0, x)))(5, empty)[0]
+    assert int(count) == 5

@@ -17,9 +17,9 @@ namespace mlir::array {
 
 namespace {
 
-/// Whether only the host can execute the op: a launch, a call, or an allocation.
+/// Whether only the host can execute the op: a launch, a call, an allocation, or the count of a run's operations.
 bool isHostOnly(Operation *op) {
-  return isa<gpu::LaunchOp, RuntimeCallOp, CallOpInterface, memref::AllocOp, memref::DeallocOp>(op);
+  return isa<gpu::LaunchOp, RuntimeCallOp, SpendOp, CallOpInterface, memref::AllocOp, memref::DeallocOp>(op);
 }
 
 /// Whether an op writes memory, and a thread of the device can execute all of it.

@@ -28,7 +28,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Size of an argument's value: a pointer, or a number of at most 64 bits.
+/// Least size of the memory for the value of an argument: a pointer, or a scalar.
 constexpr int64_t kArgumentBytes = 8;
 
 /// Routines that the runtime executes itself, for operands in any memory.
@@ -149,9 +149,16 @@ private:
   /// Pointers to the values of the arguments, which follow them.
   static Value describeArguments(TableCalls &calls, gpu::LaunchFuncOp launch) {
     ImplicitLocOpBuilder &b = calls.before(launch);
-    int64_t count = launch.getNumKernelOperands(), value = count * sizeof(void *);
-    Value params = calls.reserve(value + count * kArgumentBytes);
+    // A pointer, or a scalar; complex<f64> is one of 16 bytes.
+    auto bytesOf = [](Type type) -> int64_t {
+      return type.isIntOrFloat() ? std::max<int64_t>(kArgumentBytes, type.getIntOrFloatBitWidth() / 8) : kArgumentBytes;
+    };
+    int64_t value = launch.getNumKernelOperands() * sizeof(void *), bytes = value;
+    for (Value argument : launch.getKernelOperands())
+      bytes = llvm::alignTo(bytes, bytesOf(argument.getType())) + bytesOf(argument.getType());
+    Value params = calls.reserve(bytes);
     for (auto [index, argument] : llvm::enumerate(launch.getKernelOperands())) {
+      value = llvm::alignTo(value, bytesOf(argument.getType()));
       Value passed = argument;
       if (isa<MemRefType>(argument.getType()))
         passed = calls.pointerTo(argument);
@@ -159,7 +166,7 @@ private:
         passed = arith::IndexCastOp::create(b, b.getI64Type(), argument);
       calls.store(passed, params, value);
       calls.store(offsetPointer(b, launch.getLoc(), params, value), params, index * sizeof(void *));
-      value += kArgumentBytes;
+      value += bytesOf(argument.getType());
     }
     return params;
   }

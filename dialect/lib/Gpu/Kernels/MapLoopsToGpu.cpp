@@ -41,7 +41,8 @@ std::optional<int64_t> stepsOf(Operation *op) {
 /// Whether one thread is fast enough for the whole op.
 bool isSmall(Operation *op) {
   return !op->walk([](Operation *inner) {
-              bool isTooMuch = isa<RuntimeCallOp, gpu::LaunchOp, CallOpInterface>(inner);
+              // The budget of a run is counted on the host.
+              bool isTooMuch = isa<RuntimeCallOp, SpendOp, gpu::LaunchOp, CallOpInterface>(inner);
               if (isa<linalg::LinalgOp, memref::CopyOp>(inner))
                 isTooMuch = stepsOf(inner).value_or(kFewSteps + 1) > kFewSteps;
               return isTooMuch ? WalkResult::interrupt() : WalkResult::advance();
