@@ -50,8 +50,8 @@ add_custom_command(OUTPUT "${kernel_objects}" "${kernel_rows}"
   COMMAND array-kernels "${kernel_objects}" "${kernel_rows}"
   DEPENDS array-kernels VERBATIM COMMENT "Compiling the kernels of the common operators")
 set(kernel_source "${CMAKE_SOURCE_DIR}/runtime/python/call/Kernels.cpp")
-set_source_files_properties("${kernel_source}" PROPERTIES OBJECT_DEPENDS "${kernel_objects};${kernel_rows}")
-set_source_files_properties("${kernel_source}" PROPERTIES COMPILE_DEFINITIONS
-  "PCRT_KERNEL_OBJECTS=\"${kernel_objects}\";PCRT_KERNEL_ROWS=\"${kernel_rows}\"")
+embed_file("${kernel_source}" PCRT_KERNEL_OBJECTS "${kernel_objects}")
+set_property(SOURCE "${kernel_source}" APPEND PROPERTY OBJECT_DEPENDS "${kernel_rows}")
+set_property(SOURCE "${kernel_source}" APPEND PROPERTY COMPILE_DEFINITIONS "PCRT_KERNEL_ROWS=\"${kernel_rows}\"")
 
 add_subdirectory(dialect/python)

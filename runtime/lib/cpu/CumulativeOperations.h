@@ -24,10 +24,14 @@ template <typename T> struct WideOf<std::complex<T>> {
 };
 template <typename T> using Wide = typename WideOf<T>::Type;
 
+/// Changes no sum, not even -0.
+template <typename T> inline constexpr T zeroOf = T(-0.0);
+template <typename T> inline constexpr std::complex<T> zeroOf<std::complex<T>>{T(-0.0), T(-0.0)};
+
 template <typename T> struct Sum {
   using Running = Wide<T>;
   static constexpr bool isCheap = true;
-  static constexpr Running neutral{0};
+  static constexpr Running neutral = zeroOf<Running>;
   static Running combine(Running a, Running b) { return a + b; }
   static Running next(Running sum, T x) { return combine(sum, static_cast<Running>(x)); }
 };
