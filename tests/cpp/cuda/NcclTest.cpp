@@ -62,8 +62,9 @@ struct Program {
       devices.push_back(made.take());
     }
     processes = *std::max_element(this->owners.begin(), this->owners.end()) + 1;
+    // Never destroyed: a group's communicator is known by its transport.
     for (unsigned rank = 0; rank < processes; ++rank)
-      transports.push_back(std::make_unique<InProcessTransport>(network, rank, processes, seed));
+      transports.push_back(allTransports().emplace_back(new InProcessTransport(network, rank, processes, seed)).get());
   }
   ~Program() {
     gateOpen = true;
@@ -134,7 +135,11 @@ struct Program {
   unsigned processes = 0;
   uint64_t number = 0;
   Network network;
-  std::vector<std::unique_ptr<InProcessTransport>> transports;
+  static std::vector<std::unique_ptr<InProcessTransport>> &allTransports() {
+    static std::vector<std::unique_ptr<InProcessTransport>> all;
+    return all;
+  }
+  std::vector<InProcessTransport *> transports;
   std::vector<std::unique_ptr<cuda::CudaDevice>> devices;
   std::vector<RefPtr<TestLaunch>> launches;
   RefPtr<KernelImage> image = kernelImage();

@@ -28,10 +28,19 @@ CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxSetCurrent(CUcontext context);
 }
 
-static thread_local std::string lastError;
+/// Of each thread, and never destroyed: the memory of a thread's variables in a library is freed by the loader, which
+/// ThreadSanitizer doesn't see.
+template <typename T> static T &ofThread() {
+  static thread_local T *own = nullptr;
+  if (!own)
+    own = new T();
+  return *own;
+}
+
+static std::string &lastError() { return ofThread<std::string>(); }
 
 static ncclResult_t refuse(ncclResult_t result, const std::string &why) {
-  lastError = why;
+  lastError() = why;
   return result;
 }
 
@@ -135,7 +144,7 @@ struct Transfer {
 } // namespace
 
 static thread_local int depth = 0;
-static thread_local std::vector<Transfer> group;
+static std::vector<Transfer> &group() { return ofThread<std::vector<Transfer>>(); }
 
 /// The transfers of one communicator: all at the same time.
 static void perform(const std::vector<Transfer> &transfers) {
@@ -164,7 +173,7 @@ static ncclResult_t add(Transfer transfer, ncclDataType_t type) {
     return refuse(ncclInvalidUsage, "the emulation takes transfers in groups only");
   if (!emulatorHolds(transfer.bytes, transfer.count))
     return refuse(ncclInvalidArgument, "bytes beyond one block of the device's memory");
-  group.push_back(transfer);
+  group().push_back(transfer);
   return ncclSuccess;
 }
 
@@ -187,7 +196,7 @@ const char *ncclGetErrorString(ncclResult_t result) {
   return result >= 0 && result <= ncclInProgress ? texts[result] : "unknown result code";
 }
 
-const char *ncclGetLastError(ncclComm_t) { return lastError.c_str(); }
+const char *ncclGetLastError(ncclComm_t) { return lastError().c_str(); }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   std::random_device random;
@@ -246,7 +255,7 @@ ncclResult_t ncclGroupEnd(void) {
   if (--depth > 0)
     return ncclSuccess;
   std::vector<Transfer> all;
-  all.swap(group);
+  all.swap(group());
   CUcontext before = nullptr;
   cuCtxGetCurrent(&before);
   bool isAccepted = true;
