@@ -4,6 +4,11 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
+std::mutex &cuda::betweenStreams() {
+  static auto *const lock = new std::mutex();
+  return *lock;
+}
+
 Status CudaDeviceBase::enqueueCopy(CUdeviceptr target, CudaDeviceBase &other, CUdeviceptr source, size_t bytes) {
   if (bytes == 0)
     return Status::ok();
@@ -23,7 +28,9 @@ Status CudaDeviceBase::copyFrom(CudaDeviceBase &other, const Buffer &source, CUd
   const Driver &driver = here.driver();
   CUevent filled = nullptr;
   Status status;
+  std::unique_lock<std::mutex> guard(betweenStreams(), std::defer_lock);
   if (&other != this) {
+    guard.lock();
     status = there.makeCurrent();
     if (status.isOk())
       status = driver.check(driver.cuEventCreate(&filled, CU_EVENT_DISABLE_TIMING), "cuEventCreate");

@@ -6,7 +6,14 @@
 #include "driver/DeviceResources.h"
 #include "runtime/Device.h"
 
+#include <mutex>
+
 namespace pcrt::cuda {
+
+/// Held by a thread that makes the stream of one device wait for the stream of another one, in this process or by an
+/// exchange with others. So an exchange on several streams here is before or behind such a wait on all of them: else
+/// the streams could wait in a circle.
+std::mutex &betweenStreams();
 
 class CudaDeviceBase : public Device {
 public:

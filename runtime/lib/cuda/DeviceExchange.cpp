@@ -64,6 +64,7 @@ Status DeviceExchange::fetch(size_t target) {
   CUdeviceptr output = addressOf((*members)[target].output.data);
   if (Status status = device.parts().context().makeCurrent(); !status.isOk())
     return status;
+  std::lock_guard<std::mutex> guard(betweenStreams());
   Status status;
   if (pieces.bytes > 0 && !pieces.isReceiver(params, target))
     status = driver.check(driver.cuMemsetD8Async(output, 0, pieces.bytes, stream), "cuMemsetD8Async");
@@ -97,6 +98,7 @@ Status DeviceExchange::leave(size_t place, const Contribution &own) {
   CollectiveParams form(own.params);
   CudaDeviceBase &device = *sides[place]->device;
   const Driver &driver = driverOf(device);
+  std::lock_guard<std::mutex> guard(betweenStreams());
   // The thread that enqueued the others' fetches has switched to their contexts.
   Status status = device.parts().context().makeCurrent();
   for (size_t target = 0; target < pieces.members && status.isOk(); ++target)

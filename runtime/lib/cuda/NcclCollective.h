@@ -1,10 +1,12 @@
 // The work of one collective among GPUs of several processes: by NCCL where all processes have it and no two members
 // share a GPU, else by the host's memory.
 //
+// Why streams never wait in a circle: a launch over processes starts on a GPU when the host's part of the one before
+// has run (run_spmd), so exchanges are on all streams in the one order of the launches, and within a launch in that of
+// the program.
+//
 // Before each exchange the processes of the group tell each other, by messages, that they have come to it, and by which
-// communicator. So everything that they have enqueued before is on the streams already, in all of them: streams never
-// wait in a circle, for any programs that run at the same time. And a process that fails before that leaves nobody's
-// GPU in an exchange without its other side.
+// communicator. So a process that fails before that leaves nobody's GPU in an exchange without its other side.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_NCCLCOLLECTIVE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_NCCLCOLLECTIVE_H
 

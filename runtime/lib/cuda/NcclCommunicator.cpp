@@ -12,6 +12,8 @@ using namespace pcrt::cuda;
 
 /// After the failure of a launch, its exchanges that all processes have enqueued end within this time.
 static constexpr int64_t graceNs = 1'000'000'000;
+/// The time that a first exchange may take to connect its ranks while no other stream begins to wait here.
+static constexpr int64_t connectNs = 1'000'000'000;
 
 static void pauseShortly(int64_t ns) {
   timespec time{0, ns};
@@ -61,12 +63,15 @@ Status NcclCommunicator::begin(const ncclUniqueId &id, size_t members, SharedLau
   Status ended = library.check(library.ncclGroupEnd(), "ncclGroupEnd");
   if (status.isOk())
     status = std::move(ended);
-  return status.isOk() ? settle(launch, "ncclCommInitRankConfig") : std::move(status);
+  bool isDone;
+  return status.isOk() ? settle(launch, "ncclCommInitRankConfig", INT64_MAX, isDone) : std::move(status);
 }
 
-Status NcclCommunicator::settle(SharedLaunch &launch, const char *call) {
+Status NcclCommunicator::settle(SharedLaunch &launch, const char *call, int64_t longestNs, bool &isDone) {
   BlockingScope blocking;
   SharedLaunch::Waiting waiting(launch);
+  const int64_t begin = nowNs();
+  isDone = true;
   for (const Rank &rank : ranks) {
     for (int64_t ns = 1'000;; ns = std::min<int64_t>(2 * ns, 1'000'000)) {
       ncclResult_t state = ncclSuccess;
@@ -79,6 +84,10 @@ Status NcclCommunicator::settle(SharedLaunch &launch, const char *call) {
         break;
       if (RefPtr<Error> failed = launch.failure())
         return Status(failed->code, failed->message);
+      if (nowNs() - begin > longestNs) {
+        isDone = false;
+        return Status::ok();
+      }
       pauseShortly(ns);
     }
   }
@@ -128,6 +137,7 @@ Status NcclCommunicator::exchange(SharedLaunch &launch, const CollectiveParams &
   if (isBroken.load())
     return Status(Code::LibraryFailed, "NCCL's communicator of these GPUs was ended by the failure of another launch");
   Status status;
+  std::unique_lock<std::mutex> streams(betweenStreams());
   for (const Rank &rank : ranks)
     if (status.isOk())
       status = copyOwn(rank, form, pieces, contributions[rank.place]);
@@ -140,8 +150,15 @@ Status NcclCommunicator::exchange(SharedLaunch &launch, const CollectiveParams &
     Status ended = library.check(library.ncclGroupEnd(), "ncclGroupEnd");
     if (status.isOk())
       status = std::move(ended);
+    // NCCL may enqueue in a thread of its own. The first exchange of two ranks connects them, for which their processes
+    // wait for each other: not longer than a second with the lock, which another exchange of theirs may need.
+    bool isEnqueued = !status.isOk();
     if (status.isOk())
-      status = settle(launch, "ncclGroupEnd");
+      status = settle(launch, "ncclGroupEnd", connectNs, isEnqueued);
+    if (!isEnqueued && status.isOk()) {
+      streams.unlock();
+      status = settle(launch, "ncclGroupEnd", INT64_MAX, isEnqueued);
+    }
   }
   if (status.isOk())
     status = noteUse(launch);

@@ -48,8 +48,8 @@ private:
 
   NcclCommunicator(const Nccl &library, uint64_t number) : library(library), number(number) {}
   Status begin(const ncclUniqueId &id, size_t members, SharedLaunch &launch);
-  /// Waits until NCCL has done what a call began.
-  Status settle(SharedLaunch &launch, const char *call);
+  /// Waits until NCCL has done what a call began, or for this time; whether it is done.
+  Status settle(SharedLaunch &launch, const char *call, int64_t longestNs, bool &isDone);
   Status enqueue(const Rank &rank, const CollectiveParams &form, const ExchangePieces &pieces, const Contribution &own);
   Status copyOwn(const Rank &rank, const CollectiveParams &form, const ExchangePieces &pieces, const Contribution &own);
   Status noteUse(SharedLaunch &launch);

@@ -15,6 +15,7 @@
 #include "support/Wait.h"
 
 #include <atomic>
+#include <map>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -114,6 +115,21 @@ static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
   return whenAllDone(tokens);
 }
 
+/// The last launch over processes on a GPU of this process, whose own work has begun or will. Under the GIL, which
+/// gives the launches their order.
+static RefPtr<Token> &lastOn(const Device &device) {
+  static auto *const all = new std::map<const Device *, RefPtr<Token>>();
+  return (*all)[&device];
+}
+
+/// What a launch over processes on a GPU waits for: that the host's part of the one before has run, so that exchanges
+/// with other processes are on the stream in the order of the launches, as on the streams there (lib/cuda). Null for
+/// none.
+static RefPtr<Token> afterLastOn(Device &device) {
+  Token *last = lastOn(device).get();
+  return last && !last->isDone() ? whenAllDone({last->orderedOn(device.stream())}) : RefPtr<Token>();
+}
+
 /// Each launch is enqueued, at any cost of the runs: a participant that ran in this thread would wait for later
 /// launches. If everything is to run in place, or the callbacks are waited for, this waits for the launches.
 static bool launchAll(Executable &executable, const std::vector<Part> &parts, const OverProcesses &over) {
@@ -149,8 +165,13 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts, co
     Stream &stream = parts[number].device->stream();
     Stream::LaunchPolicy policy = stream.policyOf(launch);
     inPlace |= policy == Stream::LaunchPolicy::Inline || policy == Stream::LaunchPolicy::InlineWithoutGil;
-    launch.after = after.data();
-    launch.afterCount = static_cast<unsigned>(after.size());
+    const bool isOrdered = over.launch && !parts[number].device->hasHostMemory();
+    RefPtr<Token> before = isOrdered ? afterLastOn(*parts[number].device) : RefPtr<Token>();
+    std::vector<Token *> all = after;
+    if (before)
+      all.push_back(before.get());
+    launch.after = all.data();
+    launch.afterCount = static_cast<unsigned>(all.size());
     launch.participant = run->join(numberOf(number));
     if (!waitedFor.empty())
       launch.completes = waitedFor[number].get();
@@ -158,6 +179,10 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts, co
       stream.enqueue(launch);
     else
       EffectfulLaunch(launch, executable.effects() == Executable::Effects::Ordered, call).enqueue(stream);
+    if (isOrdered) {
+      const std::vector<RefPtr<Buffer>> &results = parts[number].results;
+      lastOn(*parts[number].device) = results.empty() ? waitedFor[number] : RefPtr<Token>(results.front()->token());
+    }
   }
   if (waits)
     return finishCallbacks(waitedFor);

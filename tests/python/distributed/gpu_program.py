@@ -60,6 +60,14 @@ def collectives(mesh):
             np.testing.assert_allclose(
                 np.asarray(shard.data)[0], want[shard.index[0].start or 0], rtol=1e-6, err_msg=name
             )
+    # Launches that need nothing of each other are in flight together: their exchanges have one order on all streams.
+    shifted = pc.jit(pc.shard_map(lambda v: lax.psum(v, "i") + 1, mesh=mesh, in_specs=P("i"), out_specs=P()))
+    moved_on = pc.jit(pc.shard_map(lambda v: lax.ppermute(v, "i", ring), mesh=mesh, in_specs=P("i"), out_specs=P("i")))
+    flights = [function(given * number) for number in range(15) for function in (shifted, moved_on)]
+    for number, (total, next_one) in enumerate(zip(flights[::2], flights[1::2], strict=True)):
+        np.testing.assert_allclose(np.asarray(total.addressable_data(0))[0], x.sum(0) * number + 1, rtol=1e-5)
+        shard = next_one.addressable_shards[0]
+        np.testing.assert_allclose(np.asarray(shard.data)[0], moved[shard.index[0].start or 0] * number, rtol=1e-6)
     # A loop, and sums in the order of the members: the same bits as in one process.
     steps = pc.jit(lambda a: lax.fori_loop(0, 20, lambda _, c: c * 0.5 + pnp.sum(c) / c.size, a))
     return float(pnp.sum(steps(given)))
