@@ -5,7 +5,6 @@ import re
 import signal
 import textwrap
 import time
-from pathlib import Path
 
 import pytest
 from starting import HERE, patience, start
@@ -89,7 +88,7 @@ def test_processes_leave_after_a_failure_and_ctrl_c_ends_a_wait():
     assert len(re.findall(r"process [02] ends, because process 1 \(.*KeyboardInterrupt", output)) == 2, output
 
 
-def test_a_program_goes_on_after_ctrl_c_in_a_wait():
+def test_a_program_goes_on_after_ctrl_c_in_a_wait(tmp_path):
     """The launch fails everywhere if the interrupted thread ran it itself, and goes on if another did: by chance. The
     next one works."""
     text = """
@@ -107,7 +106,7 @@ def test_a_program_goes_on_after_ctrl_c_in_a_wait():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"ready {own}.", flush=True)
     if own == 0:
-        while not os.path.exists("/tmp/" + os.environ["PYCOMPILER_SECRET"]):
+        while not os.path.exists(os.environ["MARK"]):
             time.sleep(0.05)
     try:
         f(x).block_until_ready()
@@ -115,19 +114,15 @@ def test_a_program_goes_on_after_ctrl_c_in_a_wait():
         print(f"{own} had {type(error).__name__}: {error}.", flush=True)
     print(f"{own} goes on: {float(f(x)[0])}.", flush=True)
     """
-    secret = f"pycompiler-test-{os.getpid()}"
-    mark = Path("/tmp") / secret
-    started = begin(2, text, PYCOMPILER_SECRET=secret)
-    try:
-        for number in range(2):
-            until(started, f"ready {number}.")
-        time.sleep(0.3)
-        os.kill(started.processes[1].pid, signal.SIGINT)
-        until(started, "1 had KeyboardInterrupt")
-        mark.touch()
-        codes, output = started.wait(20)
-    finally:
-        mark.unlink(missing_ok=True)
+    mark = tmp_path / "mark"
+    started = begin(2, text, MARK=str(mark))
+    for number in range(2):
+        until(started, f"ready {number}.")
+    time.sleep(0.3)
+    os.kill(started.processes[1].pid, signal.SIGINT)
+    until(started, "1 had KeyboardInterrupt")
+    mark.touch()
+    codes, output = started.wait(20)
     assert codes == [0, 0], output
     told = re.findall(r"0 had .*", output)
     assert all("the wait for it was interrupted in process 1" in each for each in told), output
