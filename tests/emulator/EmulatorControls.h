@@ -1,6 +1,7 @@
 /* What tests ask of the emulated CUDA driver beside CUDA's own functions; found by dlsym in the same library.
    Variables of the environment, read when the driver is asked:
-   - PYCOMPILER_EMULATED_DEVICES (1), of which CUDA_VISIBLE_DEVICES names those that a process sees, and PYCOMPILER_EMULATED_MEMORY, the bytes of each (4 GiB): by cuInit
+   - PYCOMPILER_EMULATED_DEVICES (1), of which CUDA_VISIBLE_DEVICES names those that a process sees, and
+   PYCOMPILER_EMULATED_MEMORY, the bytes of each (4 GiB): by cuInit
    - PYCOMPILER_EMULATED_VERSION (12080)
    - PYCOMPILER_EMULATED_CAPABILITY ("9.0"), and PYCOMPILER_EMULATED_POOLS: whether there are memory pools (1)
    - PYCOMPILER_EMULATED_PEERS: whether devices reach each other's memory (1) */
