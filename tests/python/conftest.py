@@ -13,6 +13,7 @@ only the libraries of NVIDIA, also emulated, that a file names: `GPU_LIBRARIES =
 """
 
 import atexit
+import copy
 import functools
 import gc
 import logging
@@ -24,6 +25,7 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import sampling
 
@@ -86,10 +88,31 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
+_STATES: pytest.StashKey[dict[int, dict]] = pytest.StashKey()
+
+
+def generators(module):
+    """NumPy's random generators among the names of a test module."""
+    return [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
+
+
 def pytest_collection_finish(session):
     """Modules and tests live until the end: the collector need not visit them again."""
+    modules = {item.module for item in session.items if hasattr(item, "module")}
+    session.config.stash[_STATES] = {
+        id(found): copy.deepcopy(found.bit_generator.state) for module in modules for found in generators(module)
+    }
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Each test starts with the random numbers that its module starts with, whichever tests ran before it."""
+    for found in generators(item.module) if hasattr(item, "module") else ():
+        state = item.config.stash[_STATES].get(id(found))
+        if state is not None:
+            found.bit_generator.state = state
 
 
 @pytest.hookimpl(tryfirst=True)
