@@ -15,15 +15,6 @@ namespace {
 
 enum FftType : int64_t { Fft, Ifft, Rfft, Irfft };
 
-/// Row-major strides in bytes.
-std::vector<ptrdiff_t> stridesOf(const std::vector<size_t> &shape, size_t itemBytes) {
-  std::vector<ptrdiff_t> strides(shape.size());
-  auto stride = static_cast<ptrdiff_t>(itemBytes);
-  for (size_t axis = shape.size(); axis-- > 0; stride *= static_cast<ptrdiff_t>(shape[axis]))
-    strides[axis] = stride;
-  return strides;
-}
-
 int64_t sizeOf(const PcrtTensor &tensor) {
   int64_t size = 1;
   for (int32_t axis = 0; axis < tensor.rank; ++axis)
@@ -53,59 +44,131 @@ bool transformByChirp(const PcrtFrame *frame, FftType type, const PcrtTensor &in
   return true;
 }
 
-/// An axis after the other, in pocketfft's order. The axis whose lines are real on one side is the last.
+/// The axes of a stack of arrays, one after the other. The axis whose lines are real on one side is the last: the first
+/// of RFFT, and of the others the one that ends.
+template <typename T> class AxisPasses {
+  using Complex = std::complex<T>;
+
+public:
+  /// `shape` has the lengths of the axes, of the real side. Threads share the lines of each axis if there is a frame.
+  AxisPasses(const PcrtFrame *frame, FftType type, size_t arrays, std::vector<size_t> shape, T scale)
+      : frame(frame), type(type), arrays(arrays), shape(std::move(shape)), scale(scale) {
+    real = complex = 1;
+    for (size_t length : this->shape)
+      real *= length;
+    complex = isHalved() ? real / this->shape.back() * (this->shape.back() / 2 + 1) : real;
+  }
+
+  void run(const void *in, void *out) const {
+    size_t last = shape.size() - 1;
+    switch (type) {
+    case Fft:
+    case Ifft:
+      along(0, last + 1, static_cast<const Complex *>(in), static_cast<Complex *>(out), scale);
+      break;
+    case Rfft: {
+      auto lines = linesOf(last, scale);
+      lines.in.stack = shape[last];
+      auto *to = static_cast<Complex *>(out);
+      inGroups(lines,
+               [&](size_t low, size_t high) { passes.fromReal(lines, static_cast<const T *>(in), to, low, high); });
+      along(0, last, to, to, 1);
+      break;
+    }
+    case Irfft: {
+      auto *from = static_cast<const Complex *>(in);
+      std::unique_ptr<T[]> between; // of T, whose elements begin without a value
+      if (last > 0) {
+        between.reset(new T[2 * arrays * complex]);
+        auto *to = reinterpret_cast<Complex *>(between.get());
+        along(0, last, from, to, 1);
+        from = to;
+      }
+      auto lines = linesOf(last, scale);
+      lines.out.stack = shape[last];
+      inGroups(lines, [&](size_t low, size_t high) { passes.toReal(lines, from, static_cast<T *>(out), low, high); });
+      break;
+    }
+    }
+  }
+
+  /// The bytes of one array of operands, and of results.
+  size_t bytesIn() const { return type == Rfft ? real * sizeof(T) : complex * sizeof(Complex); }
+  size_t bytesOut() const { return type == Irfft ? real * sizeof(T) : complex * sizeof(Complex); }
+
+private:
+  bool isHalved() const { return type == Rfft || type == Irfft; }
+
+  /// On the complex side.
+  fft::Lines<T> linesOf(size_t axis, T factor) const {
+    size_t last = shape.size() - 1, half = isHalved() ? shape[last] / 2 + 1 : shape[last], inner = 1, outer = arrays;
+    for (size_t i = 0; i < axis; ++i)
+      outer *= shape[i];
+    for (size_t i = axis + 1; i <= last; ++i)
+      inner *= i == last ? half : shape[i];
+    typename fft::Lines<T>::Side side = {inner, inner * (axis == last ? half : shape[axis])};
+    return {shape[axis], outer, inner, side, side, factor};
+  }
+
+  void along(size_t begin, size_t end, const Complex *from, Complex *to, T factor) const {
+    for (size_t axis = begin; axis < end; ++axis, from = to, factor = 1) {
+      auto lines = linesOf(axis, factor);
+      inGroups(lines, [&](size_t low, size_t high) {
+        passes.complex(lines, type == Fft || type == Rfft, from, to, low, high);
+      });
+    }
+  }
+
+  template <typename Body> void inGroups(const fft::Lines<T> &lines, const Body &body) const {
+    size_t groups = passes.groups(lines);
+    if (!frame) {
+      body(0, groups);
+      return;
+    }
+    constexpr double nsOfElement = 8, nsOfBlock = 20000;
+    auto block = std::max<size_t>(1, static_cast<size_t>(nsOfBlock / nsOfElement) / lines.length);
+    library::overBlocks(frame, groups, block, nsOfElement * static_cast<double>(block * lines.length), body);
+  }
+
+  const PcrtFrame *frame;
+  const FftType type;
+  const size_t arrays;
+  const std::vector<size_t> shape;
+  const T scale;
+  size_t real, complex; ///< elements of an array
+  const fft::Passes<T> &passes = fft::passes<T>();
+};
+
 template <typename T>
 void transform(const PcrtFrame *frame, FftType type, const PcrtTensor &input, const PcrtTensor &output,
                int64_t axisCount) {
-  using Complex = std::complex<T>;
   const PcrtTensor &whole = type == Irfft ? output : input;
-  // The lengths of the transform are those of the real side.
-  std::vector<size_t> shape(whole.dims, whole.dims + whole.rank);
-  size_t last = shape.size() - 1, first = shape.size() - static_cast<size_t>(axisCount);
+  const int64_t *axes = whole.dims + (whole.rank - axisCount);
+  std::vector<size_t> shape(axes, axes + axisCount);
   T scale = 1;
   if (type == Ifft || type == Irfft)
-    for (size_t axis = first; axis <= last; ++axis)
-      scale /= static_cast<T>(shape[axis]);
+    for (size_t length : shape)
+      scale /= static_cast<T>(length);
   if (axisCount == 1 && transformByChirp(frame, type, input, output, scale))
     return;
+  size_t arrays = 1;
+  for (const int64_t *size = whole.dims; size != axes; ++size)
+    arrays *= static_cast<size_t>(*size);
 
-  std::vector<size_t> halves = shape;
-  if (type == Rfft || type == Irfft)
-    halves[last] = shape[last] / 2 + 1;
-  auto ofReals = stridesOf(shape, sizeof(T)), ofComplex = stridesOf(halves, sizeof(Complex));
-  auto complexAxes = [&](size_t end, bool forward, const Complex *from, Complex *to, T factor) {
-    for (size_t axis = first; axis < end; ++axis, from = to, factor = 1) {
-      fft::Lines<T> lines{halves, ofComplex, ofComplex, axis, factor};
-      fft::passesFor<T>(lines.count()).complex(lines, forward, from, to);
-    }
-  };
-  switch (type) {
-  case Fft:
-  case Ifft:
-    complexAxes(last + 1, type == Fft, static_cast<const Complex *>(input.data), static_cast<Complex *>(output.data),
-                scale);
-    break;
-  case Rfft: {
-    auto *out = static_cast<Complex *>(output.data);
-    fft::Lines<T> lines{shape, ofReals, ofComplex, last, scale};
-    fft::passesFor<T>(lines.count()).fromReal(lines, static_cast<const T *>(input.data), out);
-    complexAxes(last, true, out, out, 1);
-    break;
-  }
-  case Irfft: {
-    auto *in = static_cast<const Complex *>(input.data);
-    std::unique_ptr<T[]> between; // of T, whose elements begin without a value
-    if (axisCount > 1) {
-      between.reset(new T[2 * static_cast<size_t>(sizeOf(input))]);
-      auto *to = reinterpret_cast<Complex *>(between.get());
-      complexAxes(last, false, in, to, 1);
-      in = to;
-    }
-    fft::Lines<T> lines{shape, ofComplex, ofReals, last, scale};
-    fft::passesFor<T>(lines.count()).toReal(lines, in, static_cast<T *>(output.data));
-    break;
-  }
-  }
+  AxisPasses<T> passes(frame, type, arrays, shape, scale);
+  size_t bytesIn = passes.bytesIn(), bytesOut = passes.bytesOut();
+  // Arrays of several axes stay in the cache between the axes, where each thread has some of its own.
+  constexpr size_t cacheBytes = 1 << 19, blockBytes = 1 << 17;
+  if (axisCount == 1 || arrays < 8 || bytesIn + bytesOut > cacheBytes)
+    return passes.run(input.data, output.data);
+  size_t block = std::clamp<size_t>(blockBytes / (bytesIn + bytesOut), 1, arrays / 8);
+  constexpr double nsOfByte = .5;
+  library::overBlocks(frame, arrays, block, nsOfByte * static_cast<double>(block * bytesIn * shape.size()),
+                      [&](size_t low, size_t high) {
+                        AxisPasses<T> part(nullptr, type, high - low, shape, scale);
+                        part.run(static_cast<const char *>(input.data) + low * bytesIn,
+                                 static_cast<char *>(output.data) + low * bytesOut);
+                      });
 }
 
 /// Whether the operands fit `type`; `isWide` distinguishes f64 from f32.
@@ -131,8 +194,8 @@ bool valid(FftType type, const PcrtTensor &input, const PcrtTensor &output, int6
 
 } // namespace
 
-static int32_t fftWhole(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                        int32_t outputCount, const int64_t *params) {
+int32_t library::fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                     int32_t outputCount, const int64_t *params) {
   bool isWide;
   if (inputCount != 1 || outputCount != 1)
     return PCRT_INVALID_ARGUMENT;
@@ -156,11 +219,4 @@ static int32_t fftWhole(const PcrtFrame *frame, const PcrtTensor *inputs, int32_
     return PCRT_LIBRARY_FAILED;
   }
   return PCRT_OK;
-}
-
-int32_t library::fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                     int32_t outputCount, const int64_t *params) {
-  auto together = static_cast<int64_t>(fft::mostLanes());
-  return overRows(fftWhole, inputCount == 1 && params[1] < inputs[0].rank, 4, frame, inputs, inputCount, outputs,
-                  outputCount, params, together);
 }

@@ -13,9 +13,15 @@
 
 #pragma GCC push_options
 #pragma GCC target("avx2")
+// GCC reads the whole file before it obeys the pragma, so that its own macro comes too late for pocketfft, which takes
+// the number of lanes from it.
+#ifndef __AVX__
+#define __AVX__ 1
+#endif
 #define pocketfft pocketfftAvx2
 #include "FftPocket.h"
 
 #define PCRT_FFT_TABLES tablesAvx2
 #include "FftEntries.h"
+static_assert(lanes<float> == 8 && lanes<double> == 4, "the vectors are not those of AVX2");
 #pragma GCC pop_options

@@ -1,14 +1,15 @@
-// Transforms in the vectors of the baseline, and the choice between the instruction sets.
+// Transforms in the vectors of the baseline, and the choice of the instruction set.
 #include "FftPocket.h"
+
+#include <algorithm>
+#include <cstring>
 
 #define PCRT_FFT_TABLES tablesBaseline
 #include "FftEntries.h"
 
 namespace pcrt::fft {
 
-namespace {
-
-const Tables &widest() {
+static const Tables &widest() {
 #ifdef PCRT_HAS_WIDE_FFT
   static const Tables &tables = __builtin_cpu_supports("avx2") ? tablesAvx2 : tablesBaseline;
   return tables;
@@ -17,24 +18,7 @@ const Tables &widest() {
 #endif
 }
 
-const Passes<float> &of(const Tables &tables, float) { return tables.ofFloat; }
-const Passes<double> &of(const Tables &tables, double) { return tables.ofDouble; }
-
-/// In the times of one line.
-double timeOf(size_t lines, size_t lanes) {
-  constexpr double timeOfVector = 1.2;
-  return static_cast<double>(lines / lanes) * timeOfVector + static_cast<double>(lines % lanes);
-}
-
-} // namespace
-
-size_t mostLanes() { return widest().ofFloat.lanes; }
-
-template <typename T> const Passes<T> &passesFor(size_t lines) {
-  const Passes<T> &narrow = of(tablesBaseline, T()), &wide = of(widest(), T());
-  return timeOf(lines, wide.lanes) < timeOf(lines, narrow.lanes) ? wide : narrow;
-}
-template const Passes<float> &passesFor(size_t);
-template const Passes<double> &passesFor(size_t);
+template <> const Passes<float> &passes() { return widest().ofFloat; }
+template <> const Passes<double> &passes() { return widest().ofDouble; }
 
 } // namespace pcrt::fft

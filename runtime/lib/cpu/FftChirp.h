@@ -13,14 +13,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <vector>
 
 namespace pcrt {
@@ -77,16 +75,16 @@ public:
   void run(const PcrtFrame *frame, bool inverse, const Read &read, const Write &write) const {
     auto turned = [inverse](Complex z) { return inverse ? std::conj(z) : z; };
     Numbers line(rows * columns);
-    overBlocks(frame, length, span, [&](size_t low, size_t high) {
+    library::overBlocks(frame, length, span, nsOfBlock, [&](size_t low, size_t high) {
       for (size_t k = low; k < high; ++k)
         line[k] = product(turned(read(k)), chirp[k]);
     });
     auto columnsOf = [&](bool forward) {
-      overBlocks(frame, columns, std::max(block, span / rows),
-                 [&](size_t low, size_t high) { alongColumns(line.data(), low, high - low, forward); });
+      library::overBlocks(frame, columns, std::max(block, span / rows), nsOfBlock,
+                          [&](size_t low, size_t high) { alongColumns(line.data(), low, high - low, forward); });
     };
     columnsOf(true);
-    overBlocks(frame, rows, block, [&](size_t row, size_t) {
+    library::overBlocks(frame, rows, block, nsOfBlock, [&](size_t row, size_t) {
       multiply(line, row, twiddles, false);
       alongRows(line, row, true);
       multiply(line, row, spectrum, false);
@@ -94,7 +92,7 @@ public:
       multiply(line, row, twiddles, true);
     });
     columnsOf(false);
-    overBlocks(frame, length, span, [&](size_t low, size_t high) {
+    library::overBlocks(frame, length, span, nsOfBlock, [&](size_t low, size_t high) {
       for (size_t k = low; k < high; ++k)
         write(k, turned(product(line[k], chirp[k])));
     });
@@ -121,22 +119,7 @@ public:
 private:
   /// Rows that stay in the cache between the steps, and fill vectors; and elements of a block.
   static constexpr size_t block = 16, span = 8192;
-
-  /// Calls body(low, high) for the blocks below `count`, in as many threads as are free.
-  template <typename Body> static void overBlocks(const PcrtFrame *frame, size_t count, size_t size, const Body &body) {
-    std::atomic<bool> hasMemory{true};
-    auto blocks = static_cast<int64_t>((count + size - 1) / size);
-    constexpr double nsOfBlock = 20000;
-    library::overPieces(frame, blocks, nsOfBlock, [&](int64_t i) {
-      try {
-        body(static_cast<size_t>(i) * size, std::min((static_cast<size_t>(i) + 1) * size, count));
-      } catch (const std::bad_alloc &) {
-        hasMemory = false;
-      }
-    });
-    if (!hasMemory)
-      throw std::bad_alloc();
-  }
+  static constexpr double nsOfBlock = 20000;
 
   /// The operator of complex numbers looks for infinities.
   static Complex product(Complex a, Complex b) {
@@ -150,16 +133,15 @@ private:
       line[k] = product(line[k], conjugated ? std::conj(factors[k]) : factors[k]);
   }
 
-  void transform(Complex *data, size_t rowCount, size_t columnCount, size_t axis, bool forward) const {
-    std::vector<ptrdiff_t> strides = {ptrdiff_t(columns * sizeof(Complex)), ptrdiff_t(sizeof(Complex))};
-    fft::Lines<T> lines{{rowCount, columnCount}, strides, strides, axis};
-    fft::passesFor<T>(lines.count()).complex(lines, forward, data, data);
+  void transform(Complex *data, const fft::Lines<T> &lines, bool forward) const {
+    const auto &passes = fft::passes<T>();
+    passes.complex(lines, forward, data, data, 0, passes.groups(lines));
   }
   void alongColumns(Complex *line, size_t first, size_t count, bool forward) const {
-    transform(line + first, rows, count, 0, forward);
+    transform(line + first, {rows, 1, count, {columns, 0}, {columns, 0}}, forward);
   }
   void alongRows(Numbers &line, size_t row, bool forward) const {
-    transform(&line[row * columns], rowsFrom(row), columns, 1, forward);
+    transform(&line[row * columns], {columns, rowsFrom(row), 1, {1, columns}, {1, columns}}, forward);
   }
 
   size_t length, rows, columns;

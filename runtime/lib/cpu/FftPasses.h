@@ -1,37 +1,40 @@
-// Transforms of the lines of one axis, by pocketfft, for each instruction set. pocketfft computes lines side by side in
-// the lanes of vectors, as many as the instruction set it is compiled for has, and the lines that are left over one by
-// one. No product is contracted with a sum: a line has the same bits by each of them.
+// Transforms of the lines of one axis, by pocketfft's plans, for each instruction set. Lines are computed side by side
+// in the lanes of vectors. No product is contracted with a sum: a line has the same bits in a vector and alone, and by
+// each instruction set.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_FFTPASSES_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_FFTPASSES_H
 
 #include <complex>
 #include <cstddef>
-#include <vector>
 
 namespace pcrt::fft {
 
-/// The lines of an axis. The shape is that of the real side, if there is one; strides are in bytes.
+/// Lines in stacks of equal distance. Those of a stack lie side by side; a stack of one has its elements one behind the
+/// other if `step` is 1. All distances are in elements.
 template <typename T> struct Lines {
-  std::vector<size_t> shape;
-  std::vector<ptrdiff_t> inStrides, outStrides;
-  size_t axis;
+  /// Of the real side, if there is one: its lines have a step of 1.
+  size_t length;
+  size_t stacks, perStack;
+  struct Side {
+    size_t step, stack;
+  } in, out;
   T scale = 1;
-
-  size_t count() const {
-    size_t lines = 1;
-    for (size_t i = 0; i < shape.size(); ++i)
-      lines *= i == axis ? 1 : shape[i];
-    return lines;
-  }
 };
 
-/// The code for one instruction set. They throw std::bad_alloc.
+/// They do the groups of lines from `low` to `high`, and throw std::bad_alloc. The lines of a group share a vector. A
+/// transform may have its results in the place of the operand if the distances are equal.
 template <typename T> struct Passes {
   using Complex = std::complex<T>;
   size_t lanes;
-  void (*complex)(const Lines<T> &, bool forward, const Complex *, Complex *);
-  void (*fromReal)(const Lines<T> &, const T *, Complex *);
-  void (*toReal)(const Lines<T> &, const Complex *, T *);
+  void (*complex)(const Lines<T> &, bool forward, const Complex *, Complex *, size_t low, size_t high);
+  void (*fromReal)(const Lines<T> &, const T *, Complex *, size_t low, size_t high);
+  void (*toReal)(const Lines<T> &, const Complex *, T *, size_t low, size_t high);
+
+  /// A group has lines of one stack, but for stacks that are smaller than a vector.
+  size_t groups(const Lines<T> &lines) const {
+    auto over = [this](size_t count) { return (count + lanes - 1) / lanes; };
+    return lines.perStack < lanes ? over(lines.stacks * lines.perStack) : lines.stacks * over(lines.perStack);
+  }
 };
 
 struct Tables {
@@ -40,11 +43,8 @@ struct Tables {
 };
 extern const Tables tablesBaseline, tablesAvx2;
 
-/// The lanes of the widest code that this machine runs: a multiple of those of all others.
-size_t mostLanes();
-
-/// The code that takes the least time for so many lines.
-template <typename T> const Passes<T> &passesFor(size_t lines);
+/// Those of the widest vectors of this machine.
+template <typename T> const Passes<T> &passes();
 
 } // namespace pcrt::fft
 

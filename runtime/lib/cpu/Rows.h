@@ -6,6 +6,10 @@
 #include "runtime/Abi.h"
 #include "support/LibraryCalls.h"
 
+#include <algorithm>
+#include <atomic>
+#include <new>
+
 namespace pcrt::library {
 
 /// The minimum work that threads share, and the minimum of a part of it, in nanoseconds.
@@ -22,6 +26,23 @@ int32_t overPieces(const PcrtFrame *frame, int64_t pieces, double nsOfPiece, con
   if (pieces < 2 || nsOfPiece * static_cast<double>(pieces) < sharedNs)
     return run(frame, &body, 0, pieces);
   return parallelFor(frame, run, &body, pieces, static_cast<int64_t>(pieceNs / nsOfPiece) + 1);
+}
+
+/// Calls body(low, high) for the blocks of `size` below `count`, in as many threads as are free. `nsOfBlock` is the
+/// time of a call. Throws std::bad_alloc if a call does.
+template <typename Body>
+void overBlocks(const PcrtFrame *frame, size_t count, size_t size, double nsOfBlock, const Body &body) {
+  std::atomic<bool> hasMemory{true};
+  auto blocks = static_cast<int64_t>((count + size - 1) / size);
+  overPieces(frame, blocks, nsOfBlock, [&](int64_t i) {
+    try {
+      body(static_cast<size_t>(i) * size, std::min((static_cast<size_t>(i) + 1) * size, count));
+    } catch (const std::bad_alloc &) {
+      hasMemory = false;
+    }
+  });
+  if (!hasMemory)
+    throw std::bad_alloc();
 }
 
 /// Calls `routine` on blocks of the first dimension, which must be common to all operands, in as many threads as are

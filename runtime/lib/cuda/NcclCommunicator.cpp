@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <memory>
 
 using namespace pcrt;
 using namespace pcrt::cuda;
@@ -25,13 +26,21 @@ static const Driver &driverOf(const NcclCommunicator::Own &own) { return own.dev
 //===-- The beginning
 //-----------------------------------------------------------------------------------------------===//
 
+/// All communicators, also those that failed or that another took the place of: launches in flight refer to them.
+static NcclCommunicator *kept(std::unique_ptr<NcclCommunicator> made) {
+  static auto *const lock = new std::mutex();
+  static auto *const all = new std::vector<std::unique_ptr<NcclCommunicator>>();
+  std::lock_guard<std::mutex> guard(*lock);
+  return all->emplace_back(std::move(made)).get();
+}
+
 Result<NcclCommunicator *> NcclCommunicator::create(const Nccl &library, const ncclUniqueId &id, size_t members,
                                                     const std::vector<Own> &here, SharedLaunch &launch) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char byte : id.internal)
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   // 0 and 1 have a meaning of their own.
-  auto *made = new NcclCommunicator(library, hash | 2);
+  NcclCommunicator *made = kept(std::unique_ptr<NcclCommunicator>(new NcclCommunicator(library, hash | 2)));
   for (const Own &own : here) {
     Rank rank;
     rank.place = own.place;

@@ -29,11 +29,15 @@ CUresult cuCtxSetCurrent(CUcontext context);
 }
 
 /// Of each thread, and never destroyed: the memory of a thread's variables in a library is freed by the loader, which
-/// ThreadSanitizer doesn't see.
+/// ThreadSanitizer doesn't see. All are kept in one place, where LeakSanitizer finds those of threads that have ended.
 template <typename T> static T &ofThread() {
   static thread_local T *own = nullptr;
-  if (!own)
-    own = new T();
+  if (!own) {
+    static std::mutex lock;
+    static auto *all = new std::vector<std::unique_ptr<T>>();
+    std::lock_guard<std::mutex> guard(lock);
+    own = all->emplace_back(std::make_unique<T>()).get();
+  }
   return *own;
 }
 
