@@ -16,7 +16,7 @@ from pycompiler.lax.bits import nextafter as nextafter
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
 from pycompiler.lax.precision import AccuracyMode, Tolerance, check_accuracy
-from pycompiler.primitives import PRIMITIVES, arithmetic, compare, shape
+from pycompiler.primitives import PRIMITIVES, arithmetic, bits, compare, shape
 from pycompiler.primitives import math as math_ops
 
 __all__ = [
@@ -295,8 +295,15 @@ def clamp(min: Array, x: Array, max: Array) -> Array:
     low, value, high = matched("clamp", min, x, max, same_shape=True)
     if dtypes.is_complex(get_aval(value).dtype):
         return arithmetic.min_.bind(arithmetic.max_.bind(low, value), high)
-    # Selects instead of extrema: at a bound, the derivative is that of the bound, not half of each.
-    value = compare.select.bind(compare.le.bind(value, low), low, value)
+    # Selects instead of extrema: at a bound, the derivative by x is 0, not a half.
+    is_low, is_high = compare.le.bind(value, low), compare.gt.bind(value, high)
+    if is_array(min):
+        # So is that by the bound there, and by a lower bound that is not below the upper one.
+        is_below = bits.and_.bind(compare.lt.bind(value, low), compare.lt.bind(low, high))
+        low = compare.select.bind(is_below, low, stop_gradient(low))
+    if is_array(max):
+        high = compare.select.bind(is_high, high, stop_gradient(high))
+    value = compare.select.bind(is_low, low, value)
     return compare.select.bind(compare.ge.bind(value, high), high, value)
 
 

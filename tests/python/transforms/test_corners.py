@@ -47,3 +47,18 @@ def test_of_rows():
 
 def test_a_clamped_value_has_no_derivative_at_its_bounds():
     near(*(m.jit(m.vmap(m.grad(lambda x, m=m: m.lax.clamp(-1.0, x, 1.0))))(POINTS) for m in (pc, jax)))
+
+
+def test_a_bound_has_no_derivative_where_the_clamped_value_meets_it():
+    """Nor where the bounds have changed places."""
+    points = np.float32([-1, 0, 1, np.inf])
+    low, x, high = (part.ravel() for part in np.meshgrid(points, points, points))
+    for of in ("grad", "value"):
+        for m in (pc, jax):
+            f = lambda low, x, high, m=m: m.lax.clamp(low, x, high)  # noqa: E731
+            f = m.grad(f, (0, 1, 2)) if of == "grad" else f
+            result = m.jit(m.vmap(f))(low, x, high)
+            if m is pc:
+                ours = result
+            else:
+                np.testing.assert_array_equal(np.asarray(ours), np.asarray(result))
