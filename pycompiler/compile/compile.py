@@ -573,11 +573,23 @@ def compiled(
 
     Eager evaluation may use a prebuilt kernel, which has no module.
     """
+    key = _code_key(keep_unused, donated, may_block, viewing, target)
+    return graph.derive(
+        key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager, target)
+    )
+
+
+def is_compiled(graph: ClosedGraph, keep_unused: bool, donated: tuple[int, ...], target: Target) -> bool:
+    """Whether the graph has this code already, so that `compiled` with the same arguments compiles nothing."""
+    return _code_key(keep_unused, donated, False, True, target) in graph.derived
+
+
+def _code_key(
+    keep_unused: bool, donated: tuple[int, ...], may_block: bool, viewing: bool, target: Target
+) -> tuple[Any, ...]:
+    """The key of code among the objects derived from its graph."""
     key = ("compiled", keep_unused, donated, may_block)
     key = key if viewing else (*key, "copying")
     # The graph of an eager call was traced for any setting, so the key has the setting.
     key = key if config.tuning == "off" else (*key, config.tuning)
-    key = key if target.is_host else (*key, target, config.gpu_libraries)
-    return graph.derive(
-        key, lambda: compile_graph(graph, name, keep_unused, donated, may_block, viewing, eager, target)
-    )
+    return key if target.is_host else (*key, target, config.gpu_libraries)

@@ -25,7 +25,7 @@ from pycompiler._runtime import (
     block_until_ready,
     current_trace,
 )
-from pycompiler.compile.compile import Compilation, compiled, forget_code, has_symbols, named_device
+from pycompiler.compile.compile import Compilation, compiled, forget_code, has_symbols, is_compiled, named_device
 from pycompiler.compile.donation import taken_once, warn_of_kept_memory
 from pycompiler.compile.targets import Target, expected_target
 from pycompiler.core import errors, events
@@ -337,8 +337,7 @@ class _Program:
     ) -> CompiledCall:
         graph = signature.graph
         sizes = size_plan(graph.in_avals).solve(shapes)
-        before = "compiled", signature.keep_unused, signature.donated, False
-        is_new = before not in graph.derived
+        is_new = not is_compiled(graph, signature.keep_unused, signature.donated, target)
         found = self._compiled(signature, target)
         start = time.perf_counter()
 
@@ -360,7 +359,7 @@ class _Program:
     def _compiled(self, signature: Signature, target: Target) -> Compilation:
         with self.traces.making(("compiled", id(signature))):
             start = time.perf_counter()
-            is_new = ("compiled", signature.keep_unused, signature.donated, False) not in signature.graph.derived
+            is_new = not is_compiled(signature.graph, signature.keep_unused, signature.donated, target)
             found = compiled(
                 signature.graph,
                 self.name,

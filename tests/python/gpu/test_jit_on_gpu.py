@@ -51,6 +51,22 @@ def test_one_function_runs_on_both():
     near(again, ((X + 1) @ (X + 1).T).sum(axis=0))
 
 
+def test_the_line_about_cache_misses_is_of_this_device():
+    """Code for another device is no code that an earlier jit compiled here."""
+
+    def f(x):
+        return x * 2
+
+    def last_miss(device):
+        function = pc.jit(f)
+        near(function(pc.device_put(X, device)), X * 2)
+        return function.explain_last_miss()
+
+    for device in (gpu(), cpu()):
+        assert "an earlier jit" not in last_miss(device)
+        assert "an earlier jit of this function compiled it for (f32[3,4]): nothing was compiled" in last_miss(device)
+
+
 def test_operands_on_both_devices_are_an_error():
     with pytest.raises(ValueError, match="committed to"):
         pnp.add(pc.device_put(X, cpu()), pc.device_put(X, gpu()))

@@ -136,3 +136,15 @@ def test_a_graph_over_an_outer_tracer_is_not_shared(inner):
         return (pc.jit(both) if inner else both)(2.0)
 
     assert pc.grad(slope)(3.0) == 4
+
+
+def test_code_of_another_tuning_is_new():
+    f, _ = counted()
+    pc.jit(f)(1.0)
+    with pc.tuning("measure"):
+        tuned = pc.jit(f)
+        assert tuned(1.0) == 2
+        assert "an earlier jit" not in tuned.explain_last_miss()
+        again = pc.jit(f)
+        again(1.0)
+        assert "an earlier jit of this function compiled it" in again.explain_last_miss()
