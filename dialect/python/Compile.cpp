@@ -66,9 +66,12 @@ static std::string reproducer(const PyModule &module, const std::string &capabil
 }
 
 /// (offset, bytes, first, last, type, place) of each temporary.
-static nb::list memoryPlan(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel) {
+static nb::list memoryPlan(const PyModule &module, const std::string &capability,
+                           const std::vector<std::string> &libraries) {
   auto plan = compileInterruptibly(module, "planning the memory failed", [=](mlir::ModuleOp op) {
-    return mlir::array::memoryPlan(op, CompileOptions{cpu, features, optLevel, ""});
+    return capability.empty()
+               ? mlir::array::memoryPlan(op, CompileOptions())
+               : mlir::array::memoryPlan(op, mlir::array::GpuOptions{capability, false, libraries, false});
   });
   nb::list rows;
   for (const mlir::array::PlannedBuffer &buffer : plan)
@@ -154,10 +157,11 @@ void bindCompile(nb::module_ &module) {
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              "The entries of the plans (array.plan) that are worth measuring for the one product of the module.");
   module.def(
-      "memory_plan", memoryPlan, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
-      nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
-      "(offset, bytes, first, last, type, place) of each temporary of the compiled module, by offset: it is used\n"
-      "from the operation `first` to the operation `last`; place is \"file:line\", or empty.");
+      "memory_plan", memoryPlan, nb::arg("module"), nb::arg("capability") = "",
+      nb::arg("libraries") = std::vector<std::string>(),
+      "(offset, bytes, first, last, type, place) of each temporary of the module compiled for this machine, or for a\n"
+      "GPU of a compute capability (\"9.0\"), by offset: it is used from the operation `first` to the operation\n"
+      "`last`; place is \"file:line\", or empty.");
 }
 
 } // namespace pycompiler

@@ -112,10 +112,11 @@ def product_plans(module: ir.Module, cpu: str = '', features: str = '', opt_leve
     The entries of the plans (array.plan) that are worth measuring for the one product of the module.
     """
 
-def memory_plan(module: ir.Module, cpu: str = '', features: str = '', opt_level: int = 2) -> list:
+def memory_plan(module: ir.Module, capability: str = '', libraries: Sequence[str] = []) -> list:
     """
-    (offset, bytes, first, last, type, place) of each temporary of the compiled module, by offset: it is used
-    from the operation `first` to the operation `last`; place is "file:line", or empty.
+    (offset, bytes, first, last, type, place) of each temporary of the module compiled for this machine, or for a
+    GPU of a compute capability ("9.0"), by offset: it is used from the operation `first` to the operation
+    `last`; place is "file:line", or empty.
     """
 
 def import_stablehlo(asm: str, context: ir.Context | None = None) -> ir.Module:

@@ -209,13 +209,14 @@ def forget_code() -> None:
         compiler.forget_objects()
 
 
-def memory_plan(module: ir.Module | None) -> list[tuple[int, int, int, int, str, str]]:
-    """(offset, bytes, first, last, type, place) of each temporary of a module when it is compiled: `PlannedBuffer`."""
+def memory_plan(module: ir.Module | None, target: Target) -> list[tuple[int, int, int, int, str, str]]:
+    """(offset, bytes, first, last, type, place) of each temporary of a module when it is compiled for a target:
+    `PlannedBuffer`."""
     if module is None:
         return []
     compiler = _load_module("pycompiler._compiler")
     with _lock:
-        return compiler.memory_plan(module)
+        return compiler.memory_plan(module, target.capability, list(target.libraries))
 
 
 @dataclass(frozen=True)

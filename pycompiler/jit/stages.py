@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from pycompiler._runtime import Array, CompiledCall, PyTreeDef, ShapedArray, default_device, sharding_of
+from pycompiler._runtime import Array, CompiledCall, Device, PyTreeDef, ShapedArray, default_device, sharding_of
 from pycompiler.compile.compile import (
     Compilation,
     build_module,
@@ -26,12 +26,13 @@ from pycompiler.compile.gpu_libraries import libraries_for
 from pycompiler.compile.inspection import STAGES
 from pycompiler.compile.memory_plan import MemoryAnalysis
 from pycompiler.compile.plan import in_place, plan_outputs, to_array
-from pycompiler.compile.targets import HOST, Target, expected_target
+from pycompiler.compile.targets import HOST, Target, target_of
 from pycompiler.core import errors
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.sizes import size_plan, symbols_of
 from pycompiler.core.mesh.layout import row_major
+from pycompiler.core.mesh.placement import making_on, single_device
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct, shapes_of
 from pycompiler.core.mesh.sharding import Sharding, SingleDeviceSharding
 from pycompiler.core.source import warn
@@ -128,6 +129,13 @@ class _Stage:
         """The program for the devices of a mesh; None for a function on one device."""
         return distributed(self._pure.graph, self._pure.fun_name, self._shardings)
 
+    def _device(self) -> Device:
+        """The device of a function on one device: the one that it names, else that of the arguments, else the default
+        one."""
+        named = named_device(self.fun_name, self._pure.graph.graph)
+        given = (single_device(sharding) for sharding in self._shardings if sharding is not None)
+        return named or next((device for device in given if device is not None), None) or default_device()
+
     @property
     def fun_name(self) -> str:
         """The function's name."""
@@ -212,14 +220,14 @@ class Lowered(_Stage):
 
         Args:
           debug_info: show the user's file and line of each operation (in "asm" and "ptx" as `.loc`).
-          capability: for "ptx", the GPU's compute capability, such as "9.0"; the default is that of the default device
-            if it is a GPU, else "8.0".
+          capability: for "ptx", the GPU's compute capability, such as "9.0"; the default is that of the arguments'
+            device, else of the default one, if it is a GPU, else "8.0".
 
         Raises ValueError for another stage, or for a capability with another stage than "ptx".
         """
         graph = self._pure.graph.graph
         # Code for an existing GPU may call the installed libraries.
-        target = expected_target((), named_device(self.fun_name, graph)) if stage == "ptx" else HOST
+        target = target_of(self._device()) if stage == "ptx" else HOST
         target = replace(target, libraries=() if capability else libraries_for(graph, target))
         return _text(graph, lambda: self._module, stage, debug_info, capability, target)
 
@@ -308,12 +316,17 @@ def check_compiler_options(function: str, options: Any) -> None:
 
 class Compiled(_Stage):
     """A compiled function, for arguments of the shapes and dtypes that it was lowered for. With symbolic sizes, it
-    takes every size that the bounds of the symbols allow."""
+    takes every size that the bounds of the symbols allow.
+
+    The code is for the device of the arguments that it was lowered for, else for the default device of that time.
+    Arguments that are committed to no device run there.
+    """
 
     def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
         super().__init__(signature, shardings)
         signature = self._pure
         over = self._distributed
+        self._placed = self._device() if over is None else None
         self._compilation = self._compiled() if over is None else over.compiled()
         is_symbolic = over is None and has_symbols(signature.graph)
         self._plan = size_plan(signature.graph.in_avals) if is_symbolic else None
@@ -331,7 +344,7 @@ class Compiled(_Stage):
             signature.keep_unused,
             signature.donated,
             viewing=False,
-            target=expected_target((), named_device(signature.fun_name, signature.graph.graph)),
+            target=HOST if self._placed is None else target_of(self._placed),
         )
 
     @property
@@ -341,7 +354,7 @@ class Compiled(_Stage):
         signature, over = self._pure, self._distributed
         if over is not None:
             return signature.in_tree.unflatten(over.in_shardings)
-        return signature.in_tree.unflatten([self._device()] * len(signature.graph.in_avals))
+        return signature.in_tree.unflatten([self._sharding()] * len(signature.graph.in_avals))
 
     @property
     def output_shardings(self) -> Any:
@@ -349,7 +362,7 @@ class Compiled(_Stage):
         signature, over = self._pure, self._distributed
         if over is not None:
             return signature.out_tree.unflatten(over.out_shardings)
-        return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
+        return signature.out_tree.unflatten([self._sharding()] * len(signature.graph.out_avals))
 
     @property
     def out_info(self) -> Any:
@@ -368,11 +381,13 @@ class Compiled(_Stage):
         """`output_shardings`, each with the layout in memory, which is row-major."""
         return _formats(self._signature.out_tree, self._signature.graph.out_avals, self.output_shardings)
 
-    def _device(self) -> Sharding:
-        """The device of a function on one device: that of the arguments, else the default one."""
-        named = named_device(self.fun_name, self._pure.graph.graph)
+    def _sharding(self) -> Sharding:
+        """That of every array of a function on one device."""
         given = next((sharding for sharding in self._shardings if sharding is not None), None)
-        return SingleDeviceSharding(named or default_device()) if given is None or named else given
+        assert self._placed is not None
+        return (
+            given if given is not None and single_device(given) is self._placed else SingleDeviceSharding(self._placed)
+        )
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -396,6 +411,10 @@ class Compiled(_Stage):
 
     def _run(self, leaves: Sequence[Any]) -> Any:
         """The results of the program for the leaves of its arguments."""
+        with making_on(self._placed):
+            return self._run_there(leaves)
+
+    def _run_there(self, leaves: Sequence[Any]) -> Any:
         signature = self._pure
         if any(isinstance(leaf, Tracer) for leaf in leaves):
             raise TypeError(
@@ -461,9 +480,11 @@ class Compiled(_Stage):
         return self(*args, **kwargs)
 
     @boundary
-    def as_text(self, stage: str = "asm", *, debug_info: bool = False, capability: str | None = None) -> str:
-        """The compiled program as text, at one of the stages of `Lowered.as_text`."""
+    def as_text(self, stage: str | None = None, *, debug_info: bool = False, capability: str | None = None) -> str:
+        """The compiled program as text, at one of the stages of `Lowered.as_text`; without one, "ptx" for code for a
+        GPU, else "asm"."""
         found = self._compilation
+        stage = stage or ("asm" if found.target.is_host else "ptx")
         return _text(self._pure.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
 
     def runtime_executable(self) -> Any:
@@ -504,7 +525,7 @@ class Compiled(_Stage):
             temp_size_in_bytes=found.arena_bytes,
             alias_size_in_bytes=sum(results[number].nbytes for number, _ in found.aliases),
             generated_code_size_in_bytes=found.executable.code_bytes if found.executable else 0,
-            _plan=lambda: memory_plan(found.module) if found.arena_bytes and not sizes else [],
+            _plan=lambda: memory_plan(found.module, found.target) if found.arena_bytes and not sizes else [],
         )
 
     def compile_times(self) -> dict[str, float]:

@@ -64,7 +64,7 @@ std::optional<GpuChip> chipFor(unsigned capability) {
   return best;
 }
 
-void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
+void buildBuffersToGpuArenaPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
   MapToGpuLibrariesOptions calls;
   calls.libraries.assign(libraries.begin(), libraries.end());
@@ -85,6 +85,10 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std
   pm.addNestedPass<func::FuncOp>(createSinkLoads());
   // After all passes that allocate memory.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
+}
+
+void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
+  buildBuffersToGpuArenaPipeline(pm, chip, libraries);
   // The same formulas as on the CPU, on scalars.
   pm.addPass(createExpandMath({/*vectorBits=*/32}));
   pm.addPass(createCanonicalizerPass());

@@ -2,6 +2,7 @@
 // driver compiles at load time. The pipelines are in lib/Pipelines/Gpu.cpp.
 #include "array/Pipelines/Gpu.h"
 #include "Stages.h"
+#include "array/Bufferize/MemoryPlan.h"
 #include "array/Entry/CallSites.h"
 #include "array/Entry/Entry.h"
 #include "array/Gpu/Kernels.h"
@@ -27,13 +28,17 @@ LogicalResult toLinalgForThreads(ModuleOp module, Timings &passes) {
   return runPipeline(module, "linalg for threads", buildArrayToLinalgForThreadsPipeline, passes);
 }
 
-LogicalResult toKernels(ModuleOp module, GpuChip chip, ArrayRef<std::string> libraries, Timings &passes) {
-  // The name determines the contents of the cached pipeline.
-  std::string name = "kernels for " + chipName(chip).str();
+/// The name of a kept pipeline, which determines its contents.
+static std::string nameFor(StringRef stage, GpuChip chip, ArrayRef<std::string> libraries) {
+  std::string name = (stage + " for " + chipName(chip)).str();
   for (const std::string &library : libraries)
     name += ", " + library;
+  return name;
+}
+
+LogicalResult toKernels(ModuleOp module, GpuChip chip, ArrayRef<std::string> libraries, Timings &passes) {
   auto build = [&](OpPassManager &pm) { buildBuffersToKernelsPipeline(pm, chip, libraries); };
-  return runPipeline(module, name, build, passes);
+  return runPipeline(module, nameFor("kernels", chip, libraries), build, passes);
 }
 
 OwningOpRef<ModuleOp> takeKernels(ModuleOp module) {
@@ -155,6 +160,20 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
   result.object = std::move(*object);
   result.entry = kEntryName.str();
   return result;
+}
+
+FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const GpuOptions &options) {
+  FailureOr<GpuChip> chip = chipOf(module, options.capability);
+  if (failed(chip))
+    return failure();
+  loadGpuDialects(module.getContext());
+  OwningOpRef<ModuleOp> lowered = cloneForMain(module);
+  Timings passes;
+  auto build = [&](OpPassManager &pm) { buildBuffersToGpuArenaPipeline(pm, *chip, options.libraries); };
+  if (failed(toLinalgForThreads(*lowered, passes)) || failed(toBuffers(lowered, gpuFeatures(), passes)) ||
+      failed(runPipeline(*lowered, nameFor("arena", *chip, options.libraries), build, passes)))
+    return failure();
+  return getMemoryPlan(*lowered);
 }
 
 } // namespace mlir::array

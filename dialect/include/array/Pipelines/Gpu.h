@@ -37,8 +37,11 @@ CpuFeatures gpuFeatures();
 llvm::StringRef chipName(GpuChip chip);
 std::optional<GpuChip> chipNamed(llvm::StringRef name);
 
-/// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module. Operations that `libraries`
-/// compute faster become calls of them (array-map-to-gpu-libraries).
+/// linalg on buffers -> launches of kernels by @main, the kernels in their place, and all temporaries in one planned
+/// arena. Operations that `libraries` compute faster become calls of them (array-map-to-gpu-libraries).
+void buildBuffersToGpuArenaPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayRef<std::string> libraries = {});
+
+/// The same, and then the kernels in one gpu.module.
 void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayRef<std::string> libraries = {});
 
 /// The gpu.module -> the NVVM dialect.

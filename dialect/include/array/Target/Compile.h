@@ -70,6 +70,7 @@ FailureOr<std::string> reproducerFor(ModuleOp module, const GpuOptions &options)
 
 /// The memory plan of the compiled module. The module does not change.
 FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileOptions &options);
+FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const GpuOptions &options);
 
 /// The plans worth measuring for the one matmul or convolution of the module; none if it has none. The module does not
 /// change.
