@@ -9,6 +9,7 @@ import numpy as np
 
 from pycompiler.core.dims.dims import Dim, dim_product
 from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.mesh.placement import single_device
 from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
@@ -17,6 +18,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
+from pycompiler.lax.placement import beside, created
 from pycompiler.numpy import arithmetic, cumulative, ufuncs
 from pycompiler.numpy.data_sizes import hint, not_empty, places_of, unravel
 from pycompiler.numpy.promotion import widened
@@ -93,7 +95,11 @@ def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]
     dtype = dtypes.position_dtype(name, get_aval(mask).shape[0])
     if size is None and not isinstance(mask, Tracer):
         (places,) = np.nonzero(np.asarray(mask))
-        return as_array(places.astype(dtype)), np.True_
+        values, place = places.astype(dtype), beside(mask, None)
+        # The sharding of a divided array may not divide its places.
+        device = None if place is None else single_device(place)
+        found = as_array(values) if device is None else created(name, device, lambda: as_array(values))
+        return found, np.True_
     size = known_size(name, mask, size)
     dtypes.position_dtype(name, size)
     if size == 0 or get_aval(mask).shape[0] == 0:

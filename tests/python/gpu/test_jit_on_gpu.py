@@ -51,6 +51,16 @@ def test_one_function_runs_on_both():
     near(again, ((X + 1) @ (X + 1).T).sum(axis=0))
 
 
+@pytest.mark.parametrize("f", ["nonzero", "argwhere", "flatnonzero", "where"])
+def test_positions_are_on_the_device_of_their_array(f):
+    wanted = np.argwhere(X > 1) if f == "argwhere" else getattr(np, f)(X > 1)
+    for device in (cpu(), gpu()):
+        found = getattr(pnp, f)(pc.device_put(X, device) > 1)
+        for each, known in zip(pc.tree.leaves(found), wanted if isinstance(wanted, tuple) else [wanted], strict=True):
+            assert each.device is device
+            np.testing.assert_array_equal(each, known)
+
+
 def test_the_line_about_cache_misses_is_of_this_device():
     """Code for another device is no code that an earlier jit compiled here."""
 
