@@ -30,6 +30,7 @@ _RETURNS = {"nothing": 0, "status": 1}
 _RETURNS_NUMBER = 2
 
 _KINDS = "bifc"
+_TURN_ON = "turn on enable_x64: without it there are no 64-bit types"
 
 _lock = threading.Lock()
 # The functions that programs may call, for ever: a library, or a function that was compiled in this process.
@@ -80,7 +81,7 @@ def c_function(
 
     Raises ValueError for a signature that is wrong or has too many parameters, TypeError for what is no function,
     OSError and AttributeError for a library or a name that is not found. A call raises ValueError for arrays that do
-    not fit. A status is an ExecutionError where a result is read.
+    not fit, and for results of 64 bits without `enable_x64`. A status is an ExecutionError where a result is read.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> from pycompiler import ffi
@@ -116,6 +117,7 @@ def c_function(
         except TypeError as error:
             raise TypeError(f"{what}: {error}; it is called with {binds}") from None
         operands = [_operand(what, p, x) for p, x in zip(parts.given(), given, strict=True)]
+        _check_wide(what, parts)
         sizes = _sizes(what, parts.given(), [get_aval(x).shape for x in operands])
         results = [] if isinstance(parts.returns, str) else [ShapedArray((), parts.returns)]
         results += [_result(what, p, sizes) for p in parts.results()]
@@ -185,14 +187,22 @@ def _operand(what: str, parameter: Parameter, x: Any) -> Any:
         x = convert_element_type(x, dtypes.canonicalize(dtype))
         aval = get_aval(x)
     if aval.dtype != dtype:
-        how = (
-            "turn on enable_x64: without it there are no 64-bit types"
-            if dtypes.canonicalize(dtype) != dtype
-            else f"convert it, with .astype({dtype.name!r})"
-        )
+        how = f"convert it, with .astype({dtype.name!r})" if dtypes.canonicalize(dtype) == dtype else _TURN_ON
         wanted = dtypes.short_name(dtype)
         raise ArgumentError(f"{what}: {parameter.name} is {short(aval)}, expected {wanted}. What to do: {how}")
     return x
+
+
+def _check_wide(what: str, parts: CSignature) -> None:
+    """Raise ArgumentError for results of 64-bit types that programs can't have: any use would narrow them."""
+    results = [] if isinstance(parts.returns, str) else [("the returned number", parts.returns)]
+    results += [(p.name, p.dtype) for p in parts.results() if p.dtype is not None]
+    for name, dtype in results:
+        if (widest := dtypes.canonicalize(dtype)) != dtype:
+            raise ArgumentError(
+                f"{what}: {name} is {dtypes.short_name(dtype)}, expected {dtypes.short_name(widest)} or narrower. What "
+                f"to do: {_TURN_ON}"
+            )
 
 
 def _kind(dtype: DType) -> str:

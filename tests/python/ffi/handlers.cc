@@ -301,6 +301,13 @@ void axpy(int64_t n, double a, const double *x, double *y) {
     y[i] += a * x[i];
 }
 
+void wide(const int32_t *x, int64_t n, int64_t *y) {
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = x[i] + (INT64_C(1) << 40);
+}
+
+double ratio(int32_t x, int32_t y) { return double(x) / y; }
+
 int32_t row_sums(int32_t rows, int32_t columns, const float *x, float *sums) {
   for (int32_t i = 0; i < rows; ++i)
     sums[i] = std::accumulate(x + i * columns, x + (i + 1) * columns, 0.0F);

@@ -45,6 +45,25 @@ def test_numbers_by_value_and_inout(library):
         axpy(2, np.zeros(3, np.float32), np.zeros(3, np.float32))
 
 
+def test_results_of_64_bits_need_64_bit_types(library):
+    """Without them, every use would narrow what the function wrote: 2**40 to 0."""
+    wide = ffi.c_function((library, "wide"), "x: i32[n], n, out y: i64[n]")
+    ratio = ffi.c_function((library, "ratio"), "x: i32, y: i32 -> f64")
+    x = np.array([0, 1, -7], np.int32)
+    with pc.enable_x64(True):
+        for f in (wide, pc.jit(wide)):
+            assert (f(x) + 1).tolist() == [2**40 + 1, 2**40 + 2, 2**40 - 6]
+        assert float(pc.jit(ratio)(1, 3)) == 1 / 3
+        z = pc.numpy.ones(3, "float64")
+    for f in (wide, pc.jit(wide), lambda x: lax.fori_loop(0, 2, lambda i, y: y + wide(x), x)):
+        with pytest.raises(ValueError, match=r"wide: y is i64, expected i32 or narrower. What to do: turn on"):
+            f(x)
+    with pytest.raises(ValueError, match="ratio: the returned number is f64, expected f32 or narrower"):
+        ratio(1, 3)
+    with pytest.raises(ValueError, match="axpy: y is f64, expected f32 or narrower"):
+        ffi.c_function((library, "axpy"), "n, a: f32, x: f64[n], inout y: f64[n]")(1, z, z)
+
+
 def test_many_parameters_of_all_kinds(library):
     """More integers than registers, between floats of both widths."""
     many = ffi.c_function(
