@@ -18,6 +18,7 @@ from pycompiler.experimental.sparse.formats import (
     Shape,
     SparseEfficiencyError,
     SparseEfficiencyWarning,
+    added,
     concrete_count,
     count_stored,
     over_batches,
@@ -44,7 +45,7 @@ def todense(data: Array, indices: Array, *, shape: Shape) -> Array:
     if not n_sparse:
         return pnp.broadcast_to(data.sum(n_batch, dtype=data.dtype), shape)
     zeros = pnp.zeros(shape, data.dtype)
-    return zeros.at[_places(indices, shape)].add(data) if nse else zeros
+    return added(zeros.at[_places(indices, shape)], data) if nse else zeros
 
 
 def bcoo_todense(mat: BCOO) -> Array:
@@ -213,12 +214,12 @@ def sum_duplicates(data: Array, indices: Array, *, shape: Shape, nse: int) -> tu
         rest = pnp.broadcast_to(pnp.array(sparse_shape, indices.dtype), (*places.shape[:-2], nse - found, n_sparse))
         places = pnp.concatenate([places, rest], -2)
 
-    def added(d: Array, m: Array) -> Array:
+    def sums(d: Array, m: Array) -> Array:
         zeros = pnp.zeros((nse, *d.shape[1:]), d.dtype)
-        return zeros.at[m].add(d, mode="drop") if zeros.size and d.size else zeros
+        return added(zeros.at[m], d, mode="drop") if zeros.size and d.size else zeros
 
     del n_dense
-    return over_batches(added, n_batch)(data, mapping), places
+    return over_batches(sums, n_batch)(data, mapping), places
 
 
 def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:

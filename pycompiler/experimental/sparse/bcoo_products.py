@@ -14,7 +14,7 @@ from pycompiler import lax
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.experimental.sparse.bcoo import BCOO, layout_of
 from pycompiler.experimental.sparse.bcoo_places import bcoo_update_layout, extract, sum_duplicates
-from pycompiler.experimental.sparse.formats import Layout, Shape, over_batches
+from pycompiler.experimental.sparse.formats import Layout, Shape, added, over_batches
 from pycompiler.jit.jit import jit
 from pycompiler.lax.operands import Array
 from pycompiler.transforms.inspection import eval_shape
@@ -155,7 +155,7 @@ def _dot_of_member(
     if kept:
         places = tuple(pnp.broadcast_to(indices[..., i], (*lead, nse)) for i in kept)
         product = pnp.broadcast_to(product, (*lead, nse, *product.shape[summed + 1 :]))
-        return pnp.zeros(shape, dtype).at[places].add(product)
+        return added(pnp.zeros(shape, dtype).at[places], product)
     product = pnp.broadcast_to(product, (*lead, *product.shape[summed:]))
     return product.sum(tuple(range(summed + 1)), dtype=dtype)
 

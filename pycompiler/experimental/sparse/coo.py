@@ -12,7 +12,7 @@ import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.core.types.aval import short
 from pycompiler.core.types.tree_keys import register_pytree_node_class
-from pycompiler.experimental.sparse.formats import JAXSparse, Shape, concrete_count
+from pycompiler.experimental.sparse.formats import JAXSparse, Shape, added, concrete_count
 from pycompiler.jit.jit import jit
 from pycompiler.lax.operands import Array
 
@@ -141,13 +141,13 @@ def check_sizes(name: str, mat: JAXSparse, other: Array, size: int) -> None:
 def product(data: Array, row: Array, col: Array, other: Array, *, size: int) -> Array:
     """The product with a vector or a matrix; `size` is the number of rows."""
     terms = data.reshape(-1, *(1,) * (other.ndim - 1)) * other[col]
-    return pnp.zeros((size, *other.shape[1:]), terms.dtype).at[row].add(terms)
+    return added(pnp.zeros((size, *other.shape[1:]), terms.dtype).at[row], terms)
 
 
 @partial(jit, static_argnames="shape")
 def todense(data: Array, row: Array, col: Array, *, shape: Shape) -> Array:
     """The dense matrix."""
-    return pnp.zeros(shape, data.dtype).at[row, col].add(data)
+    return added(pnp.zeros(shape, data.dtype).at[row, col], data)
 
 
 @partial(jit, static_argnames=("nse", "index_dtype"))

@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from pycompiler.core.tracing.interpretation import concrete_or_error
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
@@ -166,6 +168,11 @@ def count_stored(mat: Array, n_batch: int, n_dense: int) -> Any:
     if n_dense:
         mask = mask.any(tuple(range(mask.ndim - n_dense, mask.ndim)))
     return mask.sum(tuple(range(n_batch, mask.ndim))).max(initial=0)
+
+
+def added(place: Any, values: Any, **how: Any) -> Array:
+    """An array with values added at a place, `x.at[index]`. As in a sum of NumPy, bools are added by "or"."""
+    return (place.max if get_aval(values).dtype == np.bool_ else place.add)(values, **how)
 
 
 def fits_batch(shape: Sequence[int], whole: Sequence[int]) -> bool:

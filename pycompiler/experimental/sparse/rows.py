@@ -14,6 +14,7 @@ from pycompiler import lax
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.tracing.user_primitive import UserPrimitive
 from pycompiler.core.types.aval import shaped
+from pycompiler.experimental.sparse.formats import added
 from pycompiler.interpreters import ad, batching, mlir
 from pycompiler.jit.jit import jit
 from pycompiler.lax.operands import Array
@@ -65,7 +66,7 @@ def _composed(data: Array, indices: Array, indptr: Array, other: Array, *, size:
     targets, sources = (indices, rows) if transpose else (rows, indices)
     terms = data.reshape(-1, *(1,) * (other.ndim - 1)) * other.at[sources].get(**_FILL)
     zeros = pnp.zeros((size, *other.shape[1:]), data.dtype)
-    return zeros.at[targets].add(terms, indices_are_sorted=not transpose, **_DROP)
+    return added(zeros.at[targets], terms, indices_are_sorted=not transpose, **_DROP)
 
 
 def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
@@ -93,7 +94,7 @@ def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: in
         def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
             j, total = carry
             where = total.at[indices.at[j].get(**_INSIDE)]
-            return j + 1, where.add(data.at[j].get(**_INSIDE) * row, **_DROP)
+            return j + 1, added(where, data.at[j].get(**_INSIDE) * row, **_DROP)
 
         return lax.while_loop(lambda carry: carry[0] < end, step, (start, total))[1], None
 

@@ -15,6 +15,7 @@ import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.core.tracing.evaluate import bound
 from pycompiler.core.tracing.graph import Equation
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.experimental.sparse import bcoo_parts, bcoo_shapes
 from pycompiler.experimental.sparse.bcoo import BCOO
 from pycompiler.experimental.sparse.bcoo_places import bcoo_sum_duplicates
@@ -179,6 +180,32 @@ def _divide(equation: Equation, given: list[Any], unique: Unique) -> Any:
     return x.with_data(bcoo_multiply_dense(x, 1 / dense).astype(x.dtype))
 
 
+def _of_bools(rule: Rule) -> Rule:
+    """The rule of an operation on bits, which is arithmetic for bools alone."""
+
+    def checked(equation: Equation, given: list[Any], unique: Unique) -> Any:
+        if equation.outputs[0].aval.dtype != np.bool_:
+            raise NotImplementedError(
+                f"sparse rule for {equation.primitive.name} is not implemented for integers. What to do: "
+                "sparse.todense(x) makes an argument dense"
+            )
+        return rule(equation, given, unique)
+
+    return checked
+
+
+def _not_equal(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    """`x != 0`, the conversion to bools."""
+    x, y = map(_compact, given)
+    if is_sparse(y) or isinstance(y, Tracer) or np.any(y):
+        raise NotImplementedError(
+            "sparse rule for ne is not implemented because it would result in dense output. What to do: "
+            "sparse.todense(x) makes an argument dense"
+        )
+    x = deduplicated(x, unique)
+    return x.with_data(x.data != 0)
+
+
 def _complex(equation: Equation, given: list[Any], unique: Unique) -> Any:
     x, y = given
     if not (is_sparse(x) and is_sparse(y) and x.indices is y.indices):
@@ -301,10 +328,11 @@ _SHARED: dict[str, Rule] = {
     "name": _dense_name,
 }
 # They take operands that are broadcast as they are.
-OF_SPREAD = frozenset(("add", "div", "mul"))
+OF_SPREAD = frozenset(("add", "and", "div", "mul", "ne", "or"))
 BCOO_RULES: dict[str, Rule] = {
     **_SHARED,
     "add": _add,
+    "and": _of_bools(_multiply),
     "concatenate": partial(_concatenate, bcoo_shapes.bcoo_concatenate),
     "conv_general_dilated": _convolve,
     "div": _divide,
@@ -312,6 +340,8 @@ BCOO_RULES: dict[str, Rule] = {
     "dynamic_slice": _dynamic_slice,
     "gather": _gather,
     "mul": _multiply,
+    "ne": _not_equal,
+    "or": _of_bools(_add),
     "reduce_sum": _reduce_sum,
     "reshape": _reshape,
     "reverse": _reverse,
