@@ -147,7 +147,7 @@ def swap(ref: Any, idx: Any, value: Any) -> Any:
 
 @boundary
 def addupdate(ref: Any, idx: Any, x: Any) -> None:
-    """Add to elements; where an index occurs twice, both values are added.
+    """Add to elements; where an index occurs twice, both values are added. Bools are added by "or".
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> r = pc.new_ref(pnp.arange(3))
@@ -262,11 +262,13 @@ def _write(name: str, ref: Any, idx: Any, value: Any, kind: str = "set") -> None
         shape = _shape_at(name, last, indices[-1])
     value = _fitting(name, ref, shape, value)
     if not indices:
-        ref.write(lax.add(last, value) if kind == "add" else value)
+        combine = lax.bitwise_or if aval.dtype == dtypes.bool_ else lax.add
+        ref.write(combine(last, value) if kind == "add" else value)
         return
     for whole, index in zip(reversed(wholes), reversed(indices), strict=True):
         place = IndexUpdateRef(whole, index)
-        value, kind = place.add(value) if kind == "add" else place.set(value), "set"
+        add = place.max if aval.dtype == dtypes.bool_ else place.add
+        value, kind = add(value) if kind == "add" else place.set(value), "set"
     ref.write(value)
 
 

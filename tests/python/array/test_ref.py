@@ -81,6 +81,22 @@ def test_keys_are_held():
     np.testing.assert_array_equal(pc.random.key_data(ref[...]), expected)
 
 
+@pytest.mark.parametrize("index", [np.index_exp[...], np.index_exp[1:], np.index_exp[np.array([2, 2, 0])]])
+def test_bools_are_added_by_or(index):
+    old, value = np.array([False, True, False]), np.array([True, False, False])
+    value = value[: old[index].size]
+    expected = old.copy()
+    np.logical_or.at(expected, index, value)
+
+    def added(x):
+        ref = pc.new_ref(x)
+        pc.ref.addupdate(ref, index, value)
+        return ref[...]
+
+    for call in (added, pc.jit(added)):
+        assert call(pnp.array(old)).tolist() == expected.tolist()
+
+
 def test_an_index_that_occurs_twice_is_added_twice():
     ref = pc.new_ref(pnp.zeros(3))
     pc.ref.addupdate(ref, np.array([1, 1, 2]), pnp.ones(3))
