@@ -16,7 +16,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, short
-from pycompiler.core.types.tree import tree_leaves, tree_map
+from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_map
 from pycompiler.flatten_util import ravel_pytree
 from pycompiler.jit.jit import jit
 from pycompiler.lax import fori_loop, scan, while_loop
@@ -213,25 +213,35 @@ def _backward(
     func: Dynamics, rtol: Any, atol: Any, mxstep: Any, hmax: Any, residuals: Any, cotangent: Any
 ) -> tuple[Any, ...]:
     ys, ts, args = residuals
+    # Integers and bools have no derivative, and no part in the state.
+    leaves, tree = tree_flatten(args)
+    varies = [dtypes.is_inexact(get_aval(leaf).dtype) for leaf in leaves]
+    moving = [leaf for leaf, is_moving in zip(leaves, varies, strict=True) if is_moving]
+    fixed = [leaf for leaf, is_moving in zip(leaves, varies, strict=True) if not is_moving]
 
-    def augmented(state: Sequence[Any], t: Any, *args: Any) -> Any:
+    def merged(moving: Sequence[Any], fixed: Sequence[Any]) -> Any:
+        ones, others = iter(moving), iter(fixed)
+        return tree.unflatten([next(ones) if is_moving else next(others) for is_moving in varies])
+
+    def augmented(state: Sequence[Any], t: Any, moving: Sequence[Any], fixed: Sequence[Any]) -> Any:
         y, y_bar, *_ = state
         # The time runs backwards.
-        slope, pull_back = vjp(func, y, -t, *args)
+        slope, pull_back = vjp(lambda y, t, *moving: func(y, t, *merged(moving, fixed)), y, -t, *moving)
         return (-slope, *pull_back(y_bar))
 
     def to_time_before(carry: Any, i: Any) -> tuple[Any, Any]:
-        y_bar, t0_bar, args_bar = carry
+        y_bar, t0_bar, moving_bar = carry
         # The effect of moving the time of the result.
         t_bar = pnp.dot(func(ys[i], ts[i], *args), cotangent[i]).real
-        state = (ys[i], y_bar, t0_bar - t_bar, args_bar)
+        state = (ys[i], y_bar, t0_bar - t_bar, *moving_bar)
         times = pnp.stack([-ts[i], -ts[i - 1]])
-        found = odeint(augmented, state, times, *args, rtol=rtol, atol=atol, mxstep=mxstep, hmax=hmax)
-        _, y_bar, t0_bar, args_bar = tree_map(lambda x: x[1], found)
-        return (y_bar + cotangent[i - 1], t0_bar, args_bar), t_bar
+        found = odeint(augmented, state, times, moving, fixed, rtol=rtol, atol=atol, mxstep=mxstep, hmax=hmax)
+        _, y_bar, t0_bar, *moving_bar = tree_map(lambda x: x[1], found)
+        return (y_bar + cotangent[i - 1], t0_bar, moving_bar), t_bar
 
-    start = (cotangent[-1], pnp.zeros((), get_aval(ts).dtype), tree_map(pnp.zeros_like, args))
-    (y_bar, t0_bar, args_bar), t_bars = scan(to_time_before, start, pnp.arange(len(ts) - 1, 0, -1))
+    start = (cotangent[-1], pnp.zeros((), get_aval(ts).dtype), [pnp.zeros_like(x) for x in moving])
+    (y_bar, t0_bar, moving_bar), t_bars = scan(to_time_before, start, pnp.arange(len(ts) - 1, 0, -1))
+    args_bar = merged(moving_bar, [np.zeros(get_aval(leaf).shape, dtypes.float0) for leaf in fixed])
     return (y_bar, pnp.concatenate([t0_bar[None], t_bars[::-1]]), *args_bar)
 
 

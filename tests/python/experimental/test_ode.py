@@ -82,6 +82,26 @@ def test_gradients_by_the_adjoint_equation():
             )
 
 
+def test_gradients_beside_arguments_of_integers_and_bools():
+    """Of y exp(-n a t) where a mask holds, else of y: integers and bools are arguments, also in a dict."""
+    y0, times, mask = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.5, 1.0]), np.array([True, False, True])
+
+    def last(y0, a, more, mask):
+        def slope(y, t, a, more, mask):
+            return pnp.where(mask, -a * more["n"] * more["b"] * y, 0.0)
+
+        return odeint(slope, y0, times, a, more, mask)[-1].sum()
+
+    a, b, n = 0.7, 1.5, 2
+    decayed = y0 * np.where(mask, np.exp(-n * a * b), 1.0)
+    for grad in (pc.grad, lambda f, argnums: pc.jit(pc.grad(f, argnums))):
+        by_y0, by_a = grad(last, (0, 1))(y0, a, {"n": n, "b": b}, mask)
+        np.testing.assert_allclose(by_y0, decayed / y0, rtol=1e-5)
+        np.testing.assert_allclose(by_a, (-n * b * decayed)[mask].sum(), rtol=1e-5)
+    second = pc.grad(pc.grad(last, 1), 1)(y0, a, {"n": n, "b": b}, mask)
+    np.testing.assert_allclose(second, ((n * b) ** 2 * decayed)[mask].sum(), rtol=1e-4)
+
+
 def test_a_closed_over_value_has_a_gradient():
     def end(rate):
         return odeint(lambda y, t: rate * y, 1.0, pnp.array([0.0, 1.0]))[-1]
