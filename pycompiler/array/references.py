@@ -268,8 +268,15 @@ def _write(name: str, ref: Any, idx: Any, value: Any, kind: str = "set") -> None
     for whole, index in zip(reversed(wholes), reversed(indices), strict=True):
         place = IndexUpdateRef(whole, index)
         add = place.max if aval.dtype == dtypes.bool_ else place.add
-        value, kind = add(value) if kind == "add" else place.set(value), "set"
+        how: Any = None if _has_arrays(index) else "clip"
+        value, kind = add(value, mode=how) if kind == "add" else place.set(value, mode=how), "set"
     ref.write(value)
+
+
+def _has_arrays(index: Any) -> bool:
+    """Whether an index selects by arrays or masks. Elsewhere a write moves inside, as the read does."""
+    items = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(item, list) or (is_array(item) and get_aval(item).ndim > 0) for item in items)
 
 
 def _shape_at(name: str, x: Any, index: Any) -> tuple[Any, ...]:

@@ -50,8 +50,9 @@ register_pytree_node(
 def ds(start: Any, size: Any = None, stride: int | None = None) -> slice | Slice:
     """A slice for an index, of a fixed size, whose start may be traced: `x[ds(i, 2)]` is `x[i : i + 2]`.
 
-    `ds(n)` is `:n`, and `ds(None)` is `:`. A read moves a window that does not fit inside of the array, as
-    `lax.dynamic_slice` does; a write drops it. Raises TypeError for a size that is no known integer.
+    `ds(n)` is `:n`, and `ds(None)` is `:`. A read, and a write to a reference, moves a window that does not fit into
+    the array, as `lax.dynamic_slice` does; `x.at[...]` drops such a write. Raises TypeError for a size that is no
+    known integer.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.jit(lambda x, i: x[pc.ds(i, 2)])(pnp.arange(10), 4)

@@ -97,6 +97,48 @@ def test_bools_are_added_by_or(index):
         assert call(pnp.array(old)).tolist() == expected.tolist()
 
 
+# An index of a traced number, and the part of x of 4 x 3 elements that it moves to.
+MOVED = [
+    (lambda i: i, 5, np.index_exp[3]),
+    (lambda i: i, -9, np.index_exp[0]),
+    (lambda i: i, -1, np.index_exp[3]),
+    (lambda i: (slice(1, 3), i), 3, np.index_exp[1:3, 2]),
+    (lambda i: (i, i), 5, np.index_exp[3, 2]),
+    (lambda i: pc.ds(i, 2), 3, np.index_exp[2:4]),
+    (lambda i: pc.ds(i, 2), -9, np.index_exp[0:2]),
+    (lambda i: (i, pc.ds(i, 2)), 4, np.index_exp[3, 1:3]),
+]
+
+
+@pytest.mark.parametrize(("index", "number", "part"), MOVED)
+def test_writes_of_traced_places_move_inside_as_reads_do(index, number, part):
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    added = x.copy()
+    added[part] += x[part] + 1
+
+    def doubled(x, i):
+        ref = pc.new_ref(x)
+        ref[index(i)] = ref[index(i)] * 2 + 1
+        return ref[...]
+
+    def accumulated(x, i):
+        ref = pc.new_ref(x)
+        pc.ref.addupdate(ref, index(i), pc.ref.swap(ref, index(i), ref[index(i)]) + 1)
+        return ref[...]
+
+    for f in (doubled, accumulated):
+        np.testing.assert_array_equal(pc.jit(f)(x, number), added)
+    slopes = np.ones_like(x)
+    slopes[part] = 2
+    np.testing.assert_array_equal(pc.jit(pc.grad(lambda x, i: doubled(x, i).sum()))(x, number), slopes)
+
+
+def test_writes_of_arrays_of_places_are_dropped_outside():
+    ref = pc.new_ref(pnp.zeros(3))
+    ref[np.array([7, 1])] = pnp.ones(2)
+    np.testing.assert_array_equal(held(ref), [0, 1, 0])
+
+
 def test_an_index_that_occurs_twice_is_added_twice():
     ref = pc.new_ref(pnp.zeros(3))
     pc.ref.addupdate(ref, np.array([1, 1, 2]), pnp.ones(3))
