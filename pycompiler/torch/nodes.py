@@ -16,6 +16,7 @@ from pycompiler._runtime import Array, array_from_dlpack
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.dtypes import ours
+from pycompiler.torch.left import why_left
 from pycompiler.torch.sizes import Sizes, is_nested
 from pycompiler.torch.table import Out, cast
 
@@ -70,7 +71,7 @@ class Nodes:
                 return args[0][args[1]]
             entry = entry_of(node.target)
             if entry is None:
-                raise NotImplementedError("it is not in the table")
+                raise NotImplementedError(why_left(node.target))
             kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
             if args and _is_number_as_tensor(node):
                 args = (pnp.asarray(np.asarray(args[0])), *args[1:])

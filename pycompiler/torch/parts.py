@@ -16,6 +16,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed, boxed, call_of_graph
+from pycompiler.torch.left import why_left
 from pycompiler.torch.nodes import NotTakenError
 
 __all__ = ["compile_graph"]
@@ -29,7 +30,7 @@ Refused = dict[str, str]
 
 def compile_graph(module: torch.fx.GraphModule) -> Boxed:
     """The function of a functional graph of ATen's operations."""
-    refused = {node.name: "it is not in the table" for node in module.graph.nodes if not _has_entry(node)}
+    refused = {node.name: why_left(node.target) for node in module.graph.nodes if not _has_entry(node)}
     if not refused:
         try:
             return call_of_graph(module.graph)
@@ -49,7 +50,7 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
 
 def _is_check(node: torch.fx.Node) -> bool:
     """Whether it only raises errors, as eager torch does: it has no result, and costs nothing to speak of."""
-    if str(node.target).startswith("aten._assert_async"):
+    if str(node.target).startswith(("aten._assert_async", "aten._assert_scalar", "aten.sym_constrain_range")):
         return True
     return str(node.target) == "with_effects" and "check_errors" in str(node.args[1:2])
 

@@ -147,6 +147,15 @@ def _glu(out: Out, x: Any, dim: int = -1) -> Any:
     return cast(first * lax.logistic(second), out.dtype)
 
 
+@ops("glu_jvp")
+def _glu_jvp(out: Out, made: Any, x: Any, given: Any, dim: int) -> Any:
+    axis = axis_of(dim, x.ndim)
+    made = cast(made, out.compute)
+    first, second = pnp.split(cast(given, out.compute), 2, axis)
+    gate = lax.logistic(pnp.split(cast(x, out.compute), 2, axis)[1])
+    return cast(first * gate + made * (1 - gate) * second, out.dtype)
+
+
 def _largest(x: Any, axis: int) -> Any:
     """The largest element along an axis; -inf if there is none."""
     return pnp.max(x, axis=axis, keepdims=True, initial=-math.inf if x.shape[axis] == 0 else None)

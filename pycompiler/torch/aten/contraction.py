@@ -26,6 +26,25 @@ def _mm(out: Out, x: Any, y: Any) -> Any:
     return cast(product(out, x, y), out.dtype)
 
 
+@ops("_addmm_activation")
+def _addmm_activation(
+    out: Out, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1, use_gelu: bool = False
+) -> Any:
+    made = _scaled(out, bias, product(out, x, y), beta, alpha)
+    if not use_gelu:
+        return pnp.maximum(made, 0)
+    made = cast(made, out.compute)
+    return cast(0.5 * made * (1 + lax.erf(made * math.sqrt(0.5))), out.dtype)
+
+
+@ops("conv_tbc")
+def _conv_tbc(out: Out, x: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """A convolution of [time, batch, channels] with [time, channels in, channels out]."""
+    x, weight = cast(x, out.compute), cast(weight, out.compute)
+    made = lax.conv_general_dilated(x, weight, (1,), [(pad, pad)], dimension_numbers=("WNC", "WIO", "WNC"))
+    return cast(made + cast(bias, made.dtype), out.dtype)
+
+
 @ops("_int_mm")
 def _int_mm(out: Out, x: Any, y: Any) -> Any:
     return product(out, x, y)

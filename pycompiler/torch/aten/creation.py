@@ -69,6 +69,12 @@ def _arange(out: Out, *given: Any, **options: Any) -> Any:
     return cast(wide * step + start, out.dtype)
 
 
+@ops("range")
+def _range(out: Out, start: Any, end: Any, step: Any = 1, **options: Any) -> Any:
+    # Unlike `arange`, it has its end.
+    return _arange(out, start, end, step)
+
+
 @ops("linspace")
 def _linspace(out: Out, start: Any, end: Any, steps: int, **options: Any) -> Any:
     dtype = out.compute if out.dtype.kind in "fcV" else np.dtype(np.float32)
@@ -115,5 +121,11 @@ def _window(function: Callable[..., Any]) -> Callable[..., Any]:
     return entry
 
 
+def _hamming(length: int, alpha: float = 0.54, beta: float = 0.46) -> Any:
+    return alpha - beta * np.cos(2 * np.pi * np.arange(length) / (length - 1))
+
+
 ops.add("blackman_window", _window(np.blackman))
 ops.add("kaiser_window", _window(lambda length, beta=12.0: np.kaiser(length, beta)))
+ops.add("bartlett_window", _window(np.bartlett))
+ops.add("hamming_window", _window(_hamming))

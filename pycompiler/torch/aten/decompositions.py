@@ -139,11 +139,11 @@ def _unpacked(factors: Any, order: Any, dtype: Any) -> tuple[Any, Any, Any]:
 @ops("lu_unpack")
 def _lu_unpack(out: Out, factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     rows = factors.shape[-2]
-    if not unpack_data:
-        raise NotImplementedError("unpack_data=False")
     order = linalg.lu_pivots_to_permutation(pivots - 1, rows)
     places, lower, upper = _unpacked(factors, order, factors.dtype)
-    return (places if unpack_pivots else pnp.zeros((0,), factors.dtype)), lower, upper
+    nothing = pnp.zeros((0,), factors.dtype)
+    data = (lower, upper) if unpack_data else (nothing, nothing)
+    return places if unpack_pivots else nothing, *data
 
 
 @ops("_linalg_det")

@@ -131,7 +131,7 @@ def _cat(out: Out, tensors: Any, dim: int = 0) -> Any:
     return lax.concatenate(parts, axis_of(dim, ndim)) if parts else pnp.zeros(out.shape, out.dtype)
 
 
-@ops("stack")
+@ops("stack", "_stack")
 def _stack(out: Out, tensors: Any, dim: int = 0) -> Any:
     return pnp.stack([cast(x, out.dtype) for x in tensors], axis_of(dim, len(out.shape)))
 

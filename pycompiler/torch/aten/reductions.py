@@ -50,6 +50,24 @@ def _all(out: Out, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return cast(pnp.all(cast(x, np.dtype(bool)), axis=axes, keepdims=keepdim), out.dtype)
 
 
+@ops("_is_all_true")
+def _is_all_true(out: Out, x: Any) -> Any:
+    return pnp.all(x)
+
+
+@ops("_is_any_true")
+def _is_any_true(out: Out, x: Any) -> Any:
+    return pnp.any(x)
+
+
+@ops("hash_tensor")
+def _hash_tensor(out: Out, x: Any, dim: Any = (), keepdim: bool = False, *, mode: int = 0) -> Any:
+    """The exclusive or of the bits of the elements, as numbers of 64 bits."""
+    wide = cast(x, np.dtype(np.float64) if floats(x.dtype) else np.dtype(np.int64))
+    bits = lax.bitcast_convert_type(wide, np.dtype(np.uint64))
+    return lax.reshape(lax.reduce_xor(bits, axes_of(dim, x.ndim)), out.shape)
+
+
 @ops("amax")
 def _amax(out: Out, x: Any, dim: Any = (), keepdim: bool = False) -> Any:
     return pnp.max(x, axis=axes_of(dim, x.ndim), keepdims=keepdim)
@@ -63,6 +81,11 @@ def _amin(out: Out, x: Any, dim: Any = (), keepdim: bool = False) -> Any:
 @ops("aminmax")
 def _aminmax(out: Out, x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     return _amin(out, x, dim, keepdim), _amax(out, x, dim, keepdim)
+
+
+@ops("_aminmax")
+def _aminmax_of_axis(out: Out, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    return _aminmax(out, x, dim=dim, keepdim=keepdim)
 
 
 def _position(function: Callable[..., Any], x: Any, dim: Any, keepdim: bool) -> Any:

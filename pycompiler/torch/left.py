@@ -1,0 +1,42 @@
+"""The operations of ATen that the table does not have, and why: they run in eager torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["LEFT", "why_left"]
+
+_DATA = "the size of its result depends on data"
+_NUMBER = "its result is a number of Python, which depends on data"
+_PYTHON = "it is an operation of torch's in Python, with its own loop"
+_SPARSE = "sparse tensors"
+_MEMORY = "it changes the memory of a tensor, not its elements"
+
+# By names, for all overloads. Where an entry takes a part of an operation's arguments, its error says which.
+LEFT = {
+    "aten::_ctc_loss": _DATA,
+    "aten::_local_scalar_dense": _NUMBER,
+    "aten::_native_batch_norm_legit": "traces have `_native_batch_norm_legit_functional` in its place",
+    "aten::_to_dense": _SPARSE,
+    "aten::_to_sparse": _SPARSE,
+    "aten::_unique": _DATA,
+    "aten::_unique2": _DATA,
+    "aten::allclose": _NUMBER,
+    "aten::bincount": _DATA,
+    "aten::equal": _NUMBER,
+    "aten::linalg_lstsq": "its results' sizes depend on the rank",
+    "aten::masked_select": _DATA,
+    "aten::nonzero": _DATA,
+    "aten::resize": _MEMORY,
+    "aten::resize_": _MEMORY,
+    "aten::unique_consecutive": _DATA,
+    "aten::unique_dim": _DATA,
+    "aten::unique_dim_consecutive": _DATA,
+    "torch_nn::_linear_cross_entropy_batch_chunked": _PYTHON,
+    "torch_nn::_linear_cross_entropy_batch_chunked_no_reduction": _PYTHON,
+}
+
+
+def why_left(target: Any) -> str:
+    """Why an operation without an entry runs in eager torch."""
+    return LEFT.get(getattr(target, "name", lambda: "")().partition(".")[0], "it is not in the table")
