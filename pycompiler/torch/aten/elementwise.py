@@ -97,7 +97,8 @@ def _zeta(x: Any, q: Any) -> Any:
     return pnp.where(_is_pole(q) & (x > 1), math.inf, special.zeta(x, q))
 
 
-# Two operands of any shapes that broadcast; computed in the dtype of the result.
+# Two operands of any shapes that broadcast; computed from operands in the dtype of the result. Torch rounds a number or
+# a scalar array beside 16-bit floats, too, but for sums, products and quotients.
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "atan2": pnp.arctan2,
     "bitwise_and": pnp.bitwise_and,
@@ -114,7 +115,6 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "logaddexp2": pnp.logaddexp2,
     "maximum": pnp.maximum,
     "minimum": pnp.minimum,
-    "mul": pnp.multiply,
     "nextafter": pnp.nextafter,
     "special_xlog1py": special.xlog1py,
     "igamma": special.gammainc,
@@ -149,7 +149,11 @@ def _rounding(function: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    return lambda out, x, y: cast(function(cast(x, out.compute), cast(y, out.compute)), out.dtype)
+    return lambda out, x, y: cast(function(_rounded(out, x), _rounded(out, y)), out.dtype)
+
+
+def _rounded(out: Out, x: Any) -> Any:
+    return cast(cast(x, out.dtype), out.compute)
 
 
 def _comparison(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -229,14 +233,19 @@ def _floor_divide(out: Out, x: Any, y: Any) -> Any:
     return _div(out, x, y, rounding_mode="floor")
 
 
+@ops("mul")
+def _mul(out: Out, x: Any, y: Any) -> Any:
+    return cast(pnp.multiply(cast(x, out.compute), cast(y, out.compute)), out.dtype)
+
+
 @ops("remainder")
 def _remainder(out: Out, x: Any, y: Any) -> Any:
-    return cast(pnp.remainder(cast(x, out.compute), cast(y, out.compute)), out.dtype)
+    return cast(pnp.remainder(_rounded(out, x), _rounded(out, y)), out.dtype)
 
 
 @ops("fmod")
 def _fmod(out: Out, x: Any, y: Any) -> Any:
-    return cast(lax.rem(*pnp.broadcast_arrays(cast(x, out.compute), cast(y, out.compute))), out.dtype)
+    return cast(lax.rem(*pnp.broadcast_arrays(_rounded(out, x), _rounded(out, y))), out.dtype)
 
 
 @ops("pow")
@@ -252,7 +261,7 @@ def _pow(out: Out, x: Any, y: Any) -> Any:
             return cast(lax.integer_pow(x, int(y)), out.dtype)
         if not floats(dtype) and y < 0:
             raise NotImplementedError("negative powers of integers")
-    x, y = cast(x, dtype), cast(y, dtype)
+    x, y = _rounded(out, x), _rounded(out, y)
     if dtype.kind != "i":
         return cast(pnp.power(x, y), out.dtype)
     # A negative power of an integer is 0, but for those of 1 and -1.
