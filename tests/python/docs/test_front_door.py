@@ -38,6 +38,13 @@ def test_the_makefile_names_each_target_that_is_no_file():
     assert phony == TARGETS
 
 
+def test_the_index_of_decisions_has_a_row_for_each_page_in_their_order():
+    folder = ROOT / "docs/rationale"
+    listed = re.findall(r"^\| \[(\d+)\]\((\S+\.md)\) \|", (folder / "index.md").read_text(), re.M)
+    assert [name for _, name in listed] == sorted(path.name for path in folder.glob("[0-9]*.md"))
+    assert all(name.startswith(f"{number}-") for number, name in listed)
+
+
 def test_help_lists_what_has_a_description():
     said = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     described = set(re.findall(r"^([a-z][a-z0-9-]*):.*## ", MAKEFILE, re.M))
