@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 import torch
+from left_out import slope
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
@@ -205,7 +206,7 @@ def test_autocast():
 
 
 def _with_a_slope(x):
-    return torch._dirichlet_grad(x.sigmoid(), x.abs() + 1, x.abs() + 2) * 2 + x.exp()
+    return slope(x) * 2 + x.exp()
 
 
 def test_what_is_not_taken_is_one_warning(monkeypatch):
@@ -218,12 +219,12 @@ def test_what_is_not_taken_is_one_warning(monkeypatch):
     texts = [str(one.message) for one in told if "eager torch" in str(one.message)]
     assert len(texts) == 1
     assert "1 operations" in texts[0]
-    assert "_dirichlet_grad" in texts[0]
+    assert "pycompiler_tests.slope" in texts[0]
     assert "test_torch_backend.py" in texts[0]
 
 
 def test_what_is_not_taken_is_an_error_if_strict():
-    with pytest.raises(Exception, match="_dirichlet_grad"):
+    with pytest.raises(Exception, match=r"pycompiler_tests\.slope"):
         compiled(_with_a_slope)(torch.randn(5))
 
 
