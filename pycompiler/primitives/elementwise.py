@@ -144,7 +144,8 @@ div = elementwise(
     "iufc",
     partials=(
         lambda t, out, x, y: div.bind(t, y),
-        lambda t, out, x, y: neg.bind(mul.bind(t, div.bind(out, y))),
+        # Transposed, this begins with ct / y, which the gradient of x computes too: one division less.
+        lambda t, out, x, y: div.bind(mul.bind(neg.bind(t), out), y),
     ),
     transpose=_div_transpose,
     reference=rules.quiet(_div_reference),

@@ -55,106 +55,111 @@ template <typename T, bool isAnd> struct Bits {
   static Wide combine(Wide bits, T x) { return static_cast<T>(isAnd ? bits & x : bits | x); }
 };
 
-/// Combines `length` elements of each of `count` inputs, from `at` on, in the order of the members, and passes them to
-/// `write`, a block at a time.
-template <typename T, typename Operation, typename Input, typename Write>
-void combineInputs(size_t count, Input input, size_t at, size_t length, Write write) {
+/// The most elements that are combined at once.
+constexpr size_t block = 512;
+
+/// Combines `size` elements (at most `block`) of each of `count` inputs, in the order of the inputs, into `output`.
+using Combination = void (*)(const char *const *inputs, size_t count, size_t size, char *output);
+
+template <typename T, typename Operation>
+void combineBlock(const char *const *inputs, size_t count, size_t size, char *output) {
   using Wide = typename Operation::Wide;
-  constexpr size_t block = 512;
   Wide running[block];
-  T combined[block];
+  const T *first = reinterpret_cast<const T *>(inputs[0]);
+  for (size_t i = 0; i < size; ++i)
+    running[i] = static_cast<Wide>(first[i]);
+  for (size_t member = 1; member < count; ++member) {
+    const T *next = reinterpret_cast<const T *>(inputs[member]);
+    for (size_t i = 0; i < size; ++i)
+      running[i] = Operation::combine(running[i], next[i]);
+  }
+  T *combined = reinterpret_cast<T *>(output);
+  for (size_t i = 0; i < size; ++i)
+    combined[i] = static_cast<T>(running[i]);
+}
+
+template <typename T> Combination arithmeticCombination(PcrtReduction reduction) {
+  if (reduction == PCRT_REDUCTION_SUM)
+    return combineBlock<T, Sum<T>>;
+  if (reduction == PCRT_REDUCTION_PROD)
+    return combineBlock<T, Product<T>>;
+  return nullptr;
+}
+
+/// The combination of a dtype by a reduction; null if there is none.
+Combination combinationOf(int32_t dtype, PcrtReduction reduction) {
+  if (dtype == PCRT_DTYPE_Complex64)
+    return arithmeticCombination<std::complex<float>>(reduction);
+  if (dtype == PCRT_DTYPE_Complex128)
+    return arithmeticCombination<std::complex<double>>(reduction);
+  Combination combination = nullptr;
+  withElement(dtype, [&](auto element) {
+    using T = decltype(element);
+    combination = arithmeticCombination<T>(reduction);
+    if (reduction == PCRT_REDUCTION_MAX)
+      combination = combineBlock<T, Extremum<T, true>>;
+    if (reduction == PCRT_REDUCTION_MIN)
+      combination = combineBlock<T, Extremum<T, false>>;
+    if constexpr (std::is_integral_v<T>) {
+      if (reduction == PCRT_REDUCTION_AND)
+        combination = combineBlock<T, Bits<T, true>>;
+      if (reduction == PCRT_REDUCTION_OR)
+        combination = combineBlock<T, Bits<T, false>>;
+    }
+  });
+  return combination;
+}
+
+/// Combines `length` elements of `width` bytes from element `at` on of each input, and passes them to `write`, a block
+/// at a time.
+template <typename Write>
+void combineInputs(Combination combination, std::vector<const char *> inputs, size_t width, size_t at, size_t length,
+                   Write write) {
+  alignas(std::max_align_t) char combined[block * sizeof(std::complex<double>)];
+  for (const char *&input : inputs)
+    input += at * width;
   for (size_t start = 0; start < length; start += block) {
     size_t size = std::min(block, length - start);
-    const T *first = static_cast<const T *>(input(0)) + at + start;
-    for (size_t i = 0; i < size; ++i)
-      running[i] = static_cast<Wide>(first[i]);
-    for (size_t member = 1; member < count; ++member) {
-      const T *next = static_cast<const T *>(input(member)) + at + start;
-      for (size_t i = 0; i < size; ++i)
-        running[i] = Operation::combine(running[i], next[i]);
-    }
-    for (size_t i = 0; i < size; ++i)
-      combined[i] = static_cast<T>(running[i]);
-    write(start, combined, size * sizeof(T));
+    combination(inputs.data(), inputs.size(), size, combined);
+    write(start * width, combined, size * width);
+    for (const char *&input : inputs)
+      input += size * width;
   }
 }
 
-/// Calls `function` with a combineMembers of the dtype and reduction; false if there is none.
-template <typename Function> bool withReduction(int32_t dtype, PcrtReduction reduction, Function function) {
-  bool isKnown = true;
-  auto ofNumbers = [&](auto element) {
-    using T = decltype(element);
-    if (reduction == PCRT_REDUCTION_SUM)
-      return function(Sum<T>(), T());
-    if (reduction == PCRT_REDUCTION_PROD)
-      return function(Product<T>(), T());
-    isKnown = false;
-  };
-  auto ofAll = [&](auto element) {
-    using T = decltype(element);
-    switch (reduction) {
-    case PCRT_REDUCTION_SUM:
-    case PCRT_REDUCTION_PROD:
-      return ofNumbers(element);
-    case PCRT_REDUCTION_MAX:
-      return function(Extremum<T, true>(), T());
-    case PCRT_REDUCTION_MIN:
-      return function(Extremum<T, false>(), T());
-    case PCRT_REDUCTION_AND:
-    case PCRT_REDUCTION_OR:
-      if constexpr (std::is_integral_v<T>)
-        return reduction == PCRT_REDUCTION_AND ? function(Bits<T, true>(), T()) : function(Bits<T, false>(), T());
-      break;
-    }
-    isKnown = false;
-  };
-  if (dtype == PCRT_DTYPE_Complex64)
-    ofNumbers(std::complex<float>());
-  else if (dtype == PCRT_DTYPE_Complex128)
-    ofNumbers(std::complex<double>());
-  else
-    isKnown &= withElement(dtype, ofAll);
-  return isKnown;
-}
-
-template <typename T, typename Operation, typename Write>
-void combineMembers(const std::vector<Contribution> &members, size_t at, size_t length, Write write) {
-  combineInputs<T, Operation>(
-      members.size(), [&](size_t member) { return members[member].input.data; }, at, length, write);
+std::vector<const char *> inputsOf(const std::vector<Contribution> &members) {
+  std::vector<const char *> inputs;
+  for (const Contribution &member : members)
+    inputs.push_back(static_cast<const char *>(member.input.data));
+  return inputs;
 }
 
 } // namespace
 
 void CollectiveJob::reduce(size_t first, size_t end) const {
-  withReduction((*members)[0].input.dtype, params.reduction(), [&](auto operation, auto element) {
-    using T = decltype(element);
-    combineMembers<T, decltype(operation)>(*members, first, end - first, [&](size_t start, const T *from, size_t size) {
-      for (const Contribution &member : *members)
-        if (member.output.data)
-          std::memcpy(static_cast<T *>(member.output.data) + first + start, from, size);
-    });
-  });
+  Combination combination = combinationOf((*members)[0].input.dtype, params.reduction());
+  combineInputs(combination, inputsOf(*members), width, first, end - first,
+                [&](size_t start, const char *from, size_t bytes) {
+                  for (const Contribution &member : *members)
+                    if (member.output.data)
+                      std::memcpy(static_cast<char *>(member.output.data) + first * width + start, from, bytes);
+                });
 }
 
 void CollectiveJob::scatter(size_t target) const {
   size_t run = along / members->size() * inner;
-  withReduction((*members)[0].input.dtype, params.reduction(), [&](auto operation, auto element) {
-    using T = decltype(element);
-    T *output = static_cast<T *>((*members)[target].output.data);
-    for (size_t i = 0; i < outer; ++i)
-      combineMembers<T, decltype(operation)>(
-          *members, (i * members->size() + target) * run, run,
-          [&](size_t start, const T *from, size_t size) { std::memcpy(output + i * run + start, from, size); });
-  });
+  Combination combination = combinationOf((*members)[0].input.dtype, params.reduction());
+  char *output = static_cast<char *>((*members)[target].output.data);
+  for (size_t i = 0; i < outer; ++i)
+    combineInputs(combination, inputsOf(*members), width, (i * members->size() + target) * run, run,
+                  [&](size_t start, const char *from, size_t bytes) {
+                    std::memcpy(output + i * run * width + start, from, bytes);
+                  });
 }
 
 void CollectiveJob::combine(const std::vector<const char *> &inputs, size_t length, char *output) const {
-  withReduction((*members)[0].input.dtype, params.reduction(), [&](auto operation, auto element) {
-    using T = decltype(element);
-    combineInputs<T, decltype(operation)>(
-        inputs.size(), [&](size_t member) { return static_cast<const void *>(inputs[member]); }, 0, length,
-        [&](size_t start, const T *from, size_t size) { std::memcpy(output + start * sizeof(T), from, size); });
-  });
+  combineInputs(combinationOf((*members)[0].input.dtype, params.reduction()), inputs, width, 0, length,
+                [&](size_t start, const char *from, size_t bytes) { std::memcpy(output + start, from, bytes); });
 }
 
 //===-- Copies
@@ -264,7 +269,7 @@ bool CollectiveJob::fits() const {
   size_t count = members->size(), results = elementCount(output);
   bool isReduction = params.code() == PCRT_ALL_REDUCE || params.code() == PCRT_REDUCE_SCATTER;
   if (input.dtype != output.dtype || input.rank != output.rank ||
-      (isReduction && !withReduction(input.dtype, params.reduction(), [](auto, auto) {})))
+      (isReduction && !combinationOf(input.dtype, params.reduction())))
     return false;
   switch (params.code()) {
   case PCRT_ALL_REDUCE:

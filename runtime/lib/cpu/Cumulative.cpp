@@ -36,8 +36,10 @@ public:
     if (inner > 1)
       return runAdjacent(frame);
     // Parts cost a second pass. They are for threads that have no lines to share.
-    bool isLong = length >= 2 * block && outer < 2 * chains && outer * length >= leastShared;
-    return Operation::isCheap && isLong ? runParts(frame) : runLines(frame);
+    if constexpr (Operation::isCheap)
+      if (length >= 2 * block && outer < 2 * chains && outer * length >= leastShared)
+        return runParts(frame);
+    return runLines(frame);
   }
 
 private:
@@ -173,6 +175,17 @@ private:
   int64_t length, outer = 1, inner = 1, step = 1, first = 0;
 };
 
+/// Sums and products of integers wrap: signed ones have the bits of the unsigned, and their code.
+template <Accumulation accumulation, typename T,
+          bool wraps =
+              std::is_integral_v<T> && (accumulation == Accumulation::Sum || accumulation == Accumulation::Product)>
+struct ElementOf {
+  using Type = T;
+};
+template <Accumulation accumulation, typename T> struct ElementOf<accumulation, T, true> {
+  using Type = std::make_unsigned_t<T>;
+};
+
 } // namespace
 
 int32_t library::cumulative(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
@@ -182,15 +195,22 @@ int32_t library::cumulative(const PcrtFrame *frame, const PcrtTensor *inputs, in
     return PCRT_INVALID_ARGUMENT;
   bool isKnown = true;
   int32_t status = PCRT_OK;
+  auto lines = [&](auto element, auto operation) {
+    using T = decltype(element);
+    using Operation = decltype(operation);
+    if constexpr (std::is_integral_v<T> && std::is_floating_point_v<typename Operation::Running>)
+      isKnown = false;
+    else
+      status = Lines<T, Operation>(inputs[0], outputs[0], params[1], params[2] != 0).run(frame);
+  };
   auto run = [&](auto element) {
     using T = decltype(element);
-    auto lines = [&](auto operation) {
-      status = Lines<T, decltype(operation)>(inputs[0], outputs[0], params[1], params[2] != 0).run(frame);
-    };
     switch (static_cast<Accumulation>(params[0])) {
 #define PCRT_ROW(Name, name)                                                                                           \
-  case Accumulation::Name:                                                                                             \
-    return lines(cumulative::Name<T>());
+  case Accumulation::Name: {                                                                                           \
+    using Element = typename ElementOf<Accumulation::Name, T>::Type;                                                   \
+    return lines(Element(), cumulative::Name<Element>());                                                              \
+  }
       PCRT_ACCUMULATIONS(PCRT_ROW)
 #undef PCRT_ROW
     default:
@@ -200,9 +220,9 @@ int32_t library::cumulative(const PcrtFrame *frame, const PcrtTensor *inputs, in
   auto runComplex = [&](auto element) {
     using T = decltype(element);
     if (auto accumulation = static_cast<Accumulation>(params[0]); accumulation == Accumulation::Sum)
-      status = Lines<T, Sum<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run(frame);
+      lines(T(), Sum<T>());
     else if (accumulation == Accumulation::Product)
-      status = Lines<T, Product<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run(frame);
+      lines(T(), Product<T>());
     else
       isKnown = false;
   };

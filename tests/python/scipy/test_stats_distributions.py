@@ -230,6 +230,20 @@ def test_entropy_of_poisson(wide):
         assert np.isnan(stats.poisson.entropy(-1.0))
 
 
+@pytest.mark.parametrize("wide", [False, True])
+def test_slope_of_the_entropy_of_poisson(wide):
+    """The mean of log(k + 1), less log(mu): finite where JAX's squares of the probabilities underflow."""
+    means = [1e-30, 1e-3, 0.26, 5, 9.99, 30, 99, 101, 1e4]
+    with enable_x64(wide):
+        got = pc.grad(lambda x: stats.poisson.entropy(x).sum())(np.array(means, np.float64 if wide else np.float32))
+        want = []
+        for mean in means:
+            spread = 12 * math.sqrt(mean) + 30
+            k = np.arange(max(0, int(mean - spread)), int(mean + spread))
+            want.append(np.sum(scipy.stats.poisson.pmf(k, mean) * np.log((k + 1) / mean)))
+        np.testing.assert_allclose(got, want, rtol=1e-6 if wide else 2e-3)
+
+
 def test_dirichlet():
     alpha = np.float32([0.5, 2, 3])
     x = np.random.default_rng(0).dirichlet(np.ones(3), 5).T.astype(np.float32)

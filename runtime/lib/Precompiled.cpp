@@ -1,0 +1,1 @@
+// Gives the precompiled header a separate target; the rooms of the runtime reuse it.
