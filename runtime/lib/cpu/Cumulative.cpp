@@ -60,44 +60,39 @@ private:
   }
 
   /// `count` (at most `chains`) runs of `steps` elements, which begin at `starts`; each goes on from its `before`.
-  template <bool stores>
-  [[gnu::noinline]] void inTurns(const int64_t *starts, int64_t count, int64_t steps, const Running *const *before,
-                                 Running *running) const {
+  [[gnu::noinline]] void inTurns(const int64_t *starts, int64_t count, int64_t steps,
+                                 const Running *const *before) const {
+    Running running[chains];
     for (int64_t c = 0; c < count; ++c) {
       running[c] = begin(starts[c], before[c]);
-      if (stores)
-        target[starts[c]] = before[c] ? static_cast<T>(running[c]) : source[starts[c]];
+      target[starts[c]] = before[c] ? static_cast<T>(running[c]) : source[starts[c]];
     }
     int64_t c = 0;
     for (; c + 8 <= count; c += 8)
-      goOn<stores, 8>(starts + c, steps, running + c);
+      goOn<8>(starts + c, steps, running + c);
     for (; c + 4 <= count; c += 4)
-      goOn<stores, 4>(starts + c, steps, running + c);
+      goOn<4>(starts + c, steps, running + c);
     for (; c < count; ++c)
-      running[c] = goOnAlone<stores>(starts[c], steps, running[c]);
+      goOnAlone(starts[c], steps, running[c]);
   }
 
-  template <bool stores, int64_t together> void goOn(const int64_t *starts, int64_t steps, Running *results) const {
+  template <int64_t together> void goOn(const int64_t *starts, int64_t steps, const Running *first) const {
     Running running[together];
-    std::copy_n(results, together, running);
+    std::copy_n(first, together, running);
     for (int64_t i = 1; i < steps; ++i)
       for (int64_t c = 0; c < together; ++c) {
         int64_t at = starts[c] + i * step;
         running[c] = Operation::next(running[c], source[at]);
-        if (stores)
-          target[at] = static_cast<T>(running[c]);
+        target[at] = static_cast<T>(running[c]);
       }
-    std::copy_n(running, together, results);
   }
 
-  template <bool stores> Running goOnAlone(int64_t at, int64_t steps, Running running) const {
+  void goOnAlone(int64_t at, int64_t steps, Running running) const {
     for (int64_t i = 1; i < steps; ++i) {
       at += step;
       running = Operation::next(running, source[at]);
-      if (stores)
-        target[at] = static_cast<T>(running);
+      target[at] = static_cast<T>(running);
     }
-    return running;
   }
 
   int32_t runLines(const PcrtFrame *frame) const {
@@ -105,43 +100,59 @@ private:
     return library::overPieces(frame, (outer + chains - 1) / chains, ns, [&](int64_t piece) {
       int64_t starts[chains] = {}, low = piece * chains, count = std::min(chains, outer - low);
       const Running *before[chains] = {};
-      Running running[chains] = {};
       for (int64_t c = 0; c < count; ++c)
         starts[c] = startOf(low + c);
-      inTurns<true>(starts, count, length, before, running);
+      inTurns(starts, count, length, before);
     });
+  }
+
+  /// The combination of a part. Its elements are in vectors: a chain of them would take as long as the results.
+  [[gnu::noinline]] Running totalOf(int64_t start) const {
+    constexpr int64_t lanes = 8;
+    static_assert(part % lanes == 0);
+    const T *from = source + (step > 0 ? start : start - (part - 1));
+    Running totals[lanes];
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      totals[lane] = static_cast<Running>(from[lane]);
+    for (int64_t i = lanes; i < part; i += lanes)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        totals[lane] = Operation::next(totals[lane], from[i + lane]);
+    for (int64_t half = lanes / 2; half > 0; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane)
+        totals[lane] = Operation::combine(totals[lane], totals[lane + half]);
+    return totals[0];
   }
 
   /// The parts of all lines: their totals, the results before each of them, then their results.
   int32_t runParts(const PcrtFrame *frame) const {
     int64_t blocks = (length + block - 1) / block, parts = (length + part - 1) / part;
     std::vector<Running> totals(outer * parts);
-    auto overBlocks = [&](auto stores) {
-      return library::overPieces(frame, outer * blocks, block, [&](int64_t piece) {
-        int64_t line = piece / blocks, low = piece % blocks * chains, count = std::min(chains, parts - low);
-        Running *ofLine = totals.data() + line * parts;
-        int64_t starts[chains] = {};
-        const Running *before[chains] = {};
-        Running running[chains] = {};
-        for (int64_t c = 0; c < count; ++c) {
-          starts[c] = startOf(line) + (low + c) * part * step;
-          before[c] = stores && low + c > 0 ? ofLine + low + c - 1 : nullptr;
-        }
-        // The last part of a line may be shorter.
-        int64_t whole = (low + count) * part > length ? count - 1 : count;
-        inTurns<stores>(starts, whole, part, before, running);
-        if (whole < count)
-          inTurns<stores>(starts + whole, 1, length - (parts - 1) * part, before + whole, running + whole);
-        if (!stores)
-          std::copy_n(running, count, ofLine + low);
-      });
-    };
-    if (int32_t status = overBlocks(std::false_type()); status != PCRT_OK)
+    // No part waits for the last one.
+    int32_t status = library::overPieces(frame, outer * blocks, block * .25, [&](int64_t piece) {
+      int64_t line = piece / blocks, low = piece % blocks * chains, end = std::min(low + chains, parts - 1);
+      for (int64_t at = low; at < end; ++at)
+        totals[line * parts + at] = totalOf(startOf(line) + at * part * step);
+    });
+    if (status != PCRT_OK)
       return status;
     for (int64_t line = 0; line < outer; ++line)
       for (Running *total = totals.data() + line * parts, *end = total + parts; ++total < end;)
         *total = Operation::combine(total[-1], *total);
-    return overBlocks(std::true_type());
+    return library::overPieces(frame, outer * blocks, block, [&](int64_t piece) {
+      int64_t line = piece / blocks, low = piece % blocks * chains, count = std::min(chains, parts - low);
+      const Running *ofLine = totals.data() + line * parts;
+      int64_t starts[chains] = {};
+      const Running *before[chains] = {};
+      for (int64_t c = 0; c < count; ++c) {
+        starts[c] = startOf(line) + (low + c) * part * step;
+        before[c] = low + c > 0 ? ofLine + low + c - 1 : nullptr;
+      }
+      // The last part of a line may be shorter.
+      int64_t whole = (low + count) * part > length ? count - 1 : count;
+      inTurns(starts, whole, part, before);
+      if (whole < count)
+        inTurns(starts + whole, 1, length - (parts - 1) * part, before + whole);
+    });
   }
 
   int32_t runAdjacent(const PcrtFrame *frame) const {
