@@ -89,7 +89,7 @@ test-full: build lint ## everything, exhaustively; before an issue is resolved
 test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and AddressSanitizer
 	@for kind in tsan asan; do \
 	  cmake --preset $$kind > /dev/null && $(PYTHON3) tools/build.py build-$$kind -j $(JOBS) && \
-	  ctest --test-dir build-$$kind --output-on-failure; \
+	  ctest --test-dir build-$$kind --output-on-failure || exit 1; \
 	done
 
 # JAX's libraries, at the versions of the extra. JAX is not imported: `python -m pycompiler.jax` gives ours in its place.

@@ -18,8 +18,13 @@ namespace mlir::array {
 #define GEN_PASS_DEF_INPLACECARRIES
 #include "array/Bufferize/Passes.h.inc"
 
+using prepare::derivedFrom;
+using prepare::isReadBefore;
+using prepare::originsOf;
+using prepare::startOf;
 using prepare::Update;
 using prepare::updatesOf;
+using prepare::viewedTensor;
 
 namespace {
 
@@ -27,140 +32,6 @@ namespace {
 
 /// Whether the op is a loop or a conditional of the program. Loops of lowered ops do not count.
 bool isControlFlow(Operation *op) { return isa<scf::WhileOp>(op) || op->hasAttr(kControlFlowAttr); }
-
-bool isView(Operation *op) {
-  return isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
-                         OptimizationBarrierOp>(op);
-}
-
-/// The source tensor of a view.
-Value viewedTensor(Value tensor) {
-  while (isView(tensor.getDefiningOp()))
-    tensor = tensor.getDefiningOp()->getOperand(0);
-  return tensor;
-}
-
-/// The initial value of a loop's result.
-OpOperand *initOf(scf::WhileOp loop, OpResult result) {
-  auto passed = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[result.getResultNumber()]);
-  if (!passed || passed.getOwner() != &loop.getBefore().front())
-    return nullptr;
-  return &loop->getOpOperand(passed.getArgNumber());
-}
-
-/// The tensor in whose memory an op computes its result; null if there is none. `init` is set if it is that of a loop.
-Value startOf(OpResult result, OpOperand *&init) {
-  Operation *owner = result.getOwner();
-  // The value outside of a region from which the yielded value started.
-  auto outside = [&](Value value, Region &region) {
-    OpOperand *inner = nullptr;
-    while (value && value.getDefiningOp() && region.isAncestor(value.getParentRegion()))
-      value = startOf(cast<OpResult>(value), inner);
-    return value;
-  };
-  if (auto loop = dyn_cast<scf::WhileOp>(owner)) {
-    OpOperand *found = initOf(loop, result);
-    init = found ? found : init;
-    return found ? found->get() : Value();
-  }
-  if (auto loop = dyn_cast<scf::ForOp>(owner)) {
-    unsigned index = result.getResultNumber();
-    Value last = outside(loop.getYieldedValues()[index], loop.getRegion());
-    if (last != loop.getRegionIterArg(index))
-      return {};
-    init = &loop.getInitArgsMutable()[index];
-    return loop.getInitArgs()[index];
-  }
-  if (auto branch = dyn_cast<scf::IfOp>(owner)) {
-    unsigned index = result.getResultNumber();
-    Value taken = outside(branch.thenYield().getOperand(index), branch.getThenRegion());
-    Value other = outside(branch.elseYield().getOperand(index), branch.getElseRegion());
-    return taken == other ? taken : Value();
-  }
-  if (auto op = dyn_cast<DestinationStyleOpInterface>(owner))
-    return op.getTiedOpOperand(result)->get();
-  return {};
-}
-
-/// The tensors from which bufferization may take the memory of a value: sources of views, tensors that it is computed
-/// in place of, and values that a branch or an iteration yields.
-llvm::SetVector<Value> originsOf(Value value) {
-  llvm::SetVector<Value> origins;
-  origins.insert(value);
-  for (size_t next = 0; next < origins.size(); ++next) {
-    auto result = dyn_cast<OpResult>(origins[next]);
-    if (!result)
-      continue;
-    Operation *op = result.getOwner();
-    unsigned number = result.getResultNumber();
-    if (isView(op)) {
-      origins.insert(op->getOperand(0));
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      origins.insert(branch.thenYield().getOperand(number));
-      origins.insert(branch.elseYield().getOperand(number));
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      origins.insert(loop.getInitArgs()[number]);
-      origins.insert(loop.getYieldedValues()[number]);
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      if (OpOperand *init = initOf(loop, result))
-        origins.insert(init->get());
-      origins.insert(loop.getConditionOp().getArgs()[number]);
-    } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(op)) {
-      origins.insert(destined.getTiedOpOperand(result)->get());
-    }
-  }
-  return origins;
-}
-
-/// The tensor, and values that may share its memory: its views, and values computed in its place. Values that follow
-/// from `last`, or exist in the next iteration, are excluded.
-llvm::SetVector<Value> derivedFrom(Value tensor, Operation *last) {
-  llvm::SetVector<Value> derived;
-  derived.insert(tensor);
-  for (size_t next = 0; next < derived.size(); ++next) {
-    for (OpOperand &use : derived[next].getUses()) {
-      Operation *user = use.getOwner(), *parent = user->getParentOp();
-      unsigned number = use.getOperandNumber();
-      if (last->isAncestor(user) || user == last->getBlock()->getTerminator())
-        continue;
-      if (isView(user)) {
-        derived.insert(user->getResult(0));
-      } else if (isa<scf::YieldOp>(user)) {
-        if (auto loop = dyn_cast<scf::ForOp>(parent))
-          derived.insert(loop.getRegionIterArg(number));
-        if (auto loop = dyn_cast<scf::WhileOp>(parent))
-          derived.insert(loop.getBeforeArguments()[number]);
-        else
-          derived.insert(parent->getResult(number));
-      } else if (isa<scf::ConditionOp>(user)) {
-        derived.insert(parent->getResult(number - 1)); // after the condition itself
-        derived.insert(cast<scf::WhileOp>(parent).getAfterArguments()[number - 1]);
-      } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
-        derived.insert(loop.getTiedLoopRegionIterArg(&use));
-        derived.insert(loop.getTiedLoopResult(&use));
-      } else if (auto loop = dyn_cast<scf::WhileOp>(user)) {
-        derived.insert(loop.getBeforeArguments()[number]);
-      } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(user);
-                 destined && destined.isDpsInit(&use) && user->getNumResults() != 0) {
-        derived.insert(destined.getTiedOpResult(&use));
-      }
-    }
-  }
-  return derived;
-}
-
-/// Whether all other reads of the tensor, or of values that may share its memory, come before `last`. Reads inside
-/// `last` are allowed if it is a conditional, since a branch reads before it writes.
-bool isReadBefore(Value tensor, Operation *last) {
-  return llvm::all_of(derivedFrom(tensor, last), [&](Value value) {
-    return llvm::all_of(value.getUsers(), [&](Operation *user) {
-      Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
-      if (inBlock != last)
-        return inBlock && inBlock->isBeforeInBlock(last);
-      return isa<scf::YieldOp>(last) || (value == tensor && (user == last || isa<scf::IfOp>(last)));
-    });
-  });
-}
 
 void startWithCopy(RewriterBase &rewriter, OpOperand &init) {
   OpBuilder::InsertionGuard guard(rewriter);
@@ -249,21 +120,6 @@ void orderUpdates(ArrayRef<Update> updates, Block &body) {
   }
 }
 
-/// Whether the current value is read after a part of the next one was written to the empty tensor: by an insertion, or
-/// by an iteration of a loop that starts with it.
-bool isReadAfterFirstPart(Value current, tensor::EmptyOp empty) {
-  Operation *first = *empty->user_begin();
-  bool isLoop = isa<scf::ForOp, scf::WhileOp>(first);
-  if (!isLoop && !isa<tensor::InsertSliceOp>(first))
-    return false;
-  return llvm::any_of(derivedFrom(current, first), [&](Value value) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      Operation *inBlock = first->getBlock()->findAncestorOpInBlock(*user);
-      return inBlock && (first->isBeforeInBlock(inBlock) || (isLoop && inBlock == first));
-    });
-  });
-}
-
 /// Decides which updates are computed at their destination, and gives the others separate memory. `updates` are in the
 /// order of their writes: a later one must not read memory that an earlier one writes.
 void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
@@ -278,23 +134,30 @@ void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
         continue;
       rewriter.setInsertionPoint(empty);
       Value place = update.current;
-      if (!isFree || isReadAfterFirstPart(update.current, empty))
+      SmallVector<OpOperand *> ofSlices;
+      if (!isFree || prepare::isReadAfterItsPart(update.current, empty, ofSlices))
         place =
             bufferization::AllocTensorOp::create(rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
       // A tensor without elements is always empty, and may be the next carry itself.
       for (Update &other : updates)
         if (other.next == empty.getResult())
           other.next = place;
+      Block *block = empty->use_empty() ? nullptr : empty->user_begin()->getBlock();
+      SmallVector<tensor::InsertSliceOp> insertions = prepare::insertionsFrom(empty, block);
       rewriter.replaceOp(empty, place);
+      if (place == update.current) {
+        prepare::readFromInsertions(rewriter, insertions, ofSlices);
+        prepare::computePartsInPlace(rewriter, insertions);
+      }
     }
     readLater.insert_range(origins);
   }
 }
 
-/// Whether a loop computes the next tensor in the memory of the current one. To bufferization, one more write there
-/// would conflict with what the loop reads.
-bool isLoopInPlaceOf(Value next, Value current) {
-  if (!next.getDefiningOp() || !isa<scf::ForOp, scf::WhileOp>(next.getDefiningOp()))
+/// Whether a loop or insertions compute the next tensor in the memory of the current one. To bufferization, one more
+/// write there would conflict with what they read.
+bool isComputedInPlaceOf(Value next, Value current) {
+  if (!next.getDefiningOp() || !isa<scf::ForOp, scf::WhileOp, tensor::InsertSliceOp>(next.getDefiningOp()))
     return false;
   OpOperand *init = nullptr;
   while (next != current && next && next.getDefiningOp())
@@ -338,7 +201,7 @@ void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation
   rewriter.setInsertionPoint(yield);
   for (Update &update : ordered) {
     Value written = update.current;
-    if (isLoopInPlaceOf(update.next, update.current))
+    if (isComputedInPlaceOf(update.next, update.current))
       written = update.next;
     else if (update.next != update.current)
       written = bufferization::MaterializeInDestinationOp::create(rewriter, yield->getLoc(), update.next.getType(),

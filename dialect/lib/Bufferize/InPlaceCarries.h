@@ -2,7 +2,9 @@
 #ifndef ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 #define ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::array::prepare {
 
@@ -16,6 +18,41 @@ struct Update {
 
 /// The tensors of a loop's carry that are passed on from one iteration to the next.
 SmallVector<Update> updatesOf(Operation *loop);
+
+/// The source tensor of a view.
+Value viewedTensor(Value tensor);
+
+/// The tensor in whose memory an op computes its result; null if there is none. `init` is set if it is that of a loop.
+Value startOf(OpResult result, OpOperand *&init);
+
+/// The tensors from which bufferization may take the memory of a value: sources of views, tensors that it is computed
+/// in place of, and values that a branch or an iteration yields.
+llvm::SetVector<Value> originsOf(Value value);
+
+/// The tensor, and values that may share its memory: its views, and values computed in its place. Values that follow
+/// from `last`, or exist in the next iteration, are excluded.
+llvm::SetVector<Value> derivedFrom(Value tensor, Operation *last);
+
+/// Whether all other reads of the tensor, or of values that may share its memory, come before `last`. Reads inside
+/// `last` are allowed if it is a conditional, since a branch reads before it writes.
+bool isReadBefore(Value tensor, Operation *last);
+
+/// The insertions of a block by which a tensor becomes the next value, in their order.
+SmallVector<tensor::InsertSliceOp> insertionsFrom(Value tensor, Block *block);
+
+/// Whether the current value is read after a part of the next one was written to the empty tensor: by an insertion, or
+/// by an iteration of a loop that starts with it. A slice that no insertion has changed yet does not count, but is
+/// found: the next value of a stencil is inserted part by part, and each part reads its own elements of the current
+/// one.
+bool isReadAfterItsPart(Value current, tensor::EmptyOp empty, SmallVectorImpl<OpOperand *> &ofSlices);
+
+/// Reads slices of the current value from the next one, as far as it is there: to bufferization, a read of the current
+/// value after an insertion would be a conflict.
+void readFromInsertions(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> insertions,
+                        ArrayRef<OpOperand *> ofSlices);
+
+/// Computes each inserted part in the place of the elements that it reads from there, if it is elementwise in them.
+void computePartsInPlace(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> insertions);
 
 /// If a carry passes its values on, unrolls the loop by the number of steps after which each tensor is in its place
 /// again. Returns the resulting loops: the loop, and one for the remaining steps.

@@ -156,3 +156,38 @@ def test_rolls_along_all_axes(shape):
         np.testing.assert_array_equal(np.asarray(compiled(x)), first)
     # In three dimensions nothing is stored. In four, the rolls along the last axis are.
     assert compiled.memory_analysis().temp_size_in_bytes <= 2 * (len(shape) == 4) * (x.nbytes + 256)
+
+
+@pytest.mark.parametrize("steps", [1, 4, 7])
+@pytest.mark.parametrize("program", ["wave", "sum of neighbours", "neighbours before"])
+def test_a_carry_that_is_computed_part_by_part(program, steps):
+    """The next value of a stencil takes the memory of the one before, whose elements each part reads, or can't."""
+    u, before = drawn(40, 33), drawn(40, 33)
+
+    def step(roll, u, before):
+        around = roll(u, 1, 0) + roll(u, -1, 0) + roll(u, 1, 1) + roll(u, -1, 1)
+        if program == "wave":
+            return 2 * u - before + np.float32(0.1) * (around - 4 * u), u
+        if program == "sum of neighbours":
+            return around * np.float32(0.25), before + u
+        return u * np.float32(0.5) + roll(before, 1, 0), u - roll(before, -1, 1)
+
+    result = pc.jit(lambda u, v: lax.fori_loop(0, steps, lambda _, state: step(pnp.roll, *state), (u, v)))(u, before)
+    want = (u, before)
+    for _ in range(steps):
+        want = step(np.roll, *want)
+    for ours, theirs in zip(result, want, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=1e-4)
+
+
+def test_a_wave_has_no_temporaries():
+    def wave(u, before):
+        def step(_, state):
+            u, before = state
+            around = pnp.roll(u, 1, 0) + pnp.roll(u, -1, 0) + pnp.roll(u, 1, 1) + pnp.roll(u, -1, 1)
+            return 2 * u - before + 0.1 * (around - 4 * u), u
+
+        return lax.fori_loop(0, 100, step, (u, before))
+
+    shape = pc.ShapeDtypeStruct((512, 512), np.float32)
+    assert pc.jit(wave).lower(shape, shape).compile().memory_analysis().temp_size_in_bytes < 512 * 512 * 4
