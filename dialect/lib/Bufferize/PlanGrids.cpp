@@ -81,18 +81,22 @@ static void privatize(func::FuncOp function, scf::ForOp loop) {
   }
 }
 
-static void planGrid(func::FuncOp function, scf::ForOp loop) {
-  bool isKernel = loop->hasAttr(kGridAttr);
-  loop->removeAttr(isKernel ? kGridAttr : kIndependentAttr);
+/// Plans a loop; whether threads share it.
+static bool planGrid(func::FuncOp function, scf::ForOp loop) {
+  bool isKernel = loop->hasAttr(kGridAttr), hasParts = loop->hasAttr(kPartsAttr);
+  for (StringRef mark : {kGridAttr, kIndependentAttr, kPartsAttr})
+    loop->removeAttr(mark);
   auto low = getConstantIntValue(loop.getLowerBound()), high = getConstantIntValue(loop.getUpperBound());
   double ns = costOf(*loop.getBody());
   int64_t trips = low && high ? *high - *low : 0;
-  if (trips < 2 || ns * double(trips) < kSharedNs)
-    return;
+  // Parts were made because there is work for threads.
+  if (!hasParts && (trips < 2 || ns * double(trips) < kSharedNs))
+    return false;
   // Of a scan nobody expects several threads.
   auto giveUp = [&](const Twine &why) {
     if (isKernel)
       tellGivenUp(loop.getLoc(), "sequential-kernel", "one thread runs the kernel: " + why);
+    return false;
   };
   if (const char *why = obstacle(loop))
     return giveUp(why);
@@ -108,7 +112,7 @@ static void planGrid(func::FuncOp function, scf::ForOp loop) {
     if (!alloc.getType().hasStaticShape())
       return giveUp("a temporary has a symbolic size");
     if (failed(checkAlloc(allocation)))
-      return;
+      return false;
   }
   // Buffers of matmuls are at the start of the function.
   for (const Allocation &allocation : allocations)
@@ -134,16 +138,54 @@ static void planGrid(func::FuncOp function, scf::ForOp loop) {
   // Two programs are worth two threads.
   if (!loop->hasAttr(kParallelAttr))
     markPieces(loop);
+  return true;
+}
+
+/// The value for one thread: what it is computed from is cloned where that depends on their number.
+static Value forOneThread(OpBuilder &b, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+    return value;
+  if (isa<ThreadsOp>(op))
+    return arith::ConstantIndexOp::create(b, op->getLoc(), 1);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(forOneThread(b, operand));
+  if (llvm::equal(operands, op->getOperands()))
+    return value;
+  Operation *clone = b.clone(*op);
+  clone->setOperands(operands);
+  return clone->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+/// A loop that one thread runs has one part.
+static void joinParts(scf::ForOp loop) {
+  loop->removeAttr(kPartsAttr);
+  OpBuilder b(loop);
+  loop->walk([&](Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (operand.get().getType().isIndex() && operand.get().getParentRegion()->isAncestor(loop->getParentRegion()))
+        operand.set(forOneThread(b, operand.get()));
+  });
 }
 
 void array::planGrids(func::FuncOp function) {
-  SmallVector<scf::ForOp> loops;
+  SmallVector<scf::ForOp> loops, withParts;
+  auto isMarked = [](scf::ForOp loop) {
+    return loop->hasAttr(kGridAttr) || loop->hasAttr(kIndependentAttr) || loop->hasAttr(kPartsAttr);
+  };
   function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-    bool isFound = loop->hasAttr(kGridAttr) || loop->hasAttr(kIndependentAttr);
-    if (isFound)
+    if (loop->hasAttr(kPartsAttr))
+      withParts.push_back(loop);
+    bool isWithin = llvm::any_of(loops, [&](scf::ForOp outer) { return outer->isProperAncestor(loop); });
+    if (isMarked(loop) && !isWithin)
       loops.push_back(loop);
-    return isFound ? WalkResult::skip() : WalkResult::advance();
   });
+  SmallPtrSet<Operation *, 8> shared;
   for (scf::ForOp loop : loops)
-    planGrid(function, loop);
+    if (planGrid(function, loop))
+      shared.insert(loop);
+  for (scf::ForOp loop : withParts)
+    if (!shared.contains(loop))
+      joinParts(loop);
 }

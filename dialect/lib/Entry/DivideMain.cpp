@@ -67,9 +67,9 @@ int64_t sizeOf(Operation *op) {
 bool staysInMain(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
          op->walk([&](Operation *inner) {
-             bool stays = isa<RuntimeCallOp, ArenaOp, SymbolOp, SpendOp, memref::AllocOp, scf::WhileOp>(inner) ||
-                          (inner != op && isa<memref::GetGlobalOp>(inner)) ||
-                          isa<LLVM::LLVMDialect>(inner->getDialect());
+             bool stays =
+                 isa<RuntimeCallOp, ArenaOp, SymbolOp, ThreadsOp, SpendOp, memref::AllocOp, scf::WhileOp>(inner) ||
+                 (inner != op && isa<memref::GetGlobalOp>(inner)) || isa<LLVM::LLVMDialect>(inner->getDialect());
              return stays ? WalkResult::interrupt() : WalkResult::advance();
            }).wasInterrupted();
 }

@@ -57,8 +57,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     SmallVector<SmallVector<OpFoldResult>> argumentSizes = sizesOfArguments(main, arguments, sizes);
     Operation *sizesEnd = sizes.end();
     takePointers(main, arguments, argumentSizes, sizesEnd);
-    if (countSymbols(main))
-      loadSymbols(main, arguments);
+    loadFromFrame(main, arguments);
     emitEntry(main, arguments);
   }
 
@@ -156,11 +155,13 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     }
   }
 
-  /// Loads the symbols' sizes from the frame. Their declared bounds become assumptions of LLVM.
-  static void loadSymbols(func::FuncOp main, SmallVectorImpl<EntryArgument> &arguments) {
+  /// Loads from the frame what depends on the call: the symbols' sizes, and the number of threads.
+  static void loadFromFrame(func::FuncOp main, SmallVectorImpl<EntryArgument> &arguments) {
     SmallVector<SymbolOp> symbols;
+    SmallVector<ThreadsOp> threads;
     main.walk([&](SymbolOp symbol) { symbols.push_back(symbol); });
-    if (symbols.empty())
+    main.walk([&](ThreadsOp op) { threads.push_back(op); });
+    if (symbols.empty() && threads.empty())
       return;
     unsigned before = main.getNumArguments();
     Value frame = takeFrame(main);
@@ -170,6 +171,15 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
       main.setArgAttrs(before, describePointer(builder, EntryRole::Frame, {}, false));
     }
     OpBuilder builder = OpBuilder::atBlockBegin(&main.front());
+    for (ThreadsOp op : threads) {
+      Value address = offsetPointer(builder, op.getLoc(), frame, offsetof(PcrtFrame, threads));
+      Value number = LLVM::LoadOp::create(builder, op.getLoc(), builder.getI64Type(), address);
+      op.replaceAllUsesWith(
+          arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), number).getResult());
+      op.erase();
+    }
+    if (symbols.empty())
+      return;
     Value array = loadPointer(builder, main.getLoc(), frame, offsetof(PcrtFrame, sizes));
     for (SymbolOp symbol : symbols) {
       symbol.replaceAllUsesWith(loadSymbol(builder, symbol.getLoc(), array, symbol.getNumber(), main));

@@ -119,8 +119,8 @@ private:
     }
     Operation *source = value.getDefiningOp();
     bool isScratch = isa_and_nonnull<memref::AllocaOp>(source) && source->hasAttr(kPrivateAttr);
-    bool isSymbol = isa_and_nonnull<SymbolOp>(source); // known in the call of @main: the function gets it as an
-                                                       // argument
+    bool isSymbol = isa_and_nonnull<SymbolOp, ThreadsOp>(source); // known in the call of @main: the function gets it as
+                                                                  // an argument
     if (isScratch ||
         (source && !isSymbol && !isBuffer(value) && source->getNumRegions() == 0 && isMemoryEffectFree(source))) {
       if (!visit(source))

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { PCRT_ABI_VERSION = 5 };
+enum { PCRT_ABI_VERSION = 6 };
 
 // The alignment in bytes of the arena and every result; on a GPU they are aligned to 256. Arguments may be borrowed
 // memory, with only the alignment of their element type.
@@ -282,6 +282,8 @@ typedef struct PcrtFrame {
   int64_t budget;
   // The size of each symbol of the program, in the order of their numbers; null for a program without symbols.
   const int64_t *sizes;
+  // The most threads that share a loop of this run, at least 1.
+  int64_t threads;
 } PcrtFrame;
 
 typedef int32_t (*PcrtEntry)(const PcrtFrame *frame);

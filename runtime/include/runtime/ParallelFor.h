@@ -28,6 +28,9 @@ private:
 int32_t parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
                     int64_t grain);
 
+/// The most threads of the pool that a loop of this thread has, this one among them.
+int64_t threadsOfLoops(const ThreadPool &pool);
+
 } // namespace pcrt
 
 #endif // PYCOMPILER_RUNTIME_PARALLELFOR_H

@@ -167,7 +167,8 @@ int32_t Call::run(void *workspace) const {
     outputs[i] = isInPlace(i) ? results[i] : free;
     free += outputs[i] == results[i] ? 0 : roundedUp(function.resultBytes[i]);
   }
-  PcrtFrame frame = {inputs, outputs, workspace, &table, /*context=*/nullptr, PCRT_UNLIMITED, function.sizes};
+  PcrtFrame frame = {
+      inputs, outputs, workspace, &table, /*context=*/nullptr, PCRT_UNLIMITED, function.sizes, threadsOfLoops(pool())};
   int32_t status = function.entry(&frame);
   for (int64_t i = 0; i < function.resultCount && status == PCRT_OK; ++i)
     if (outputs[i] != results[i] && function.resultBytes[i] > 0)

@@ -4,6 +4,7 @@
 #include "runtime/BufferPool.h"
 #include "runtime/Device.h"
 #include "runtime/Futex.h"
+#include "runtime/ParallelFor.h"
 
 #include <cmath>
 
@@ -105,7 +106,8 @@ Status Executable::runWithArena(const RunContext &context, const void *const *ar
                      &context.device.table(),
                      const_cast<RunContext *>(&context),
                      budget,
-                     sizes.empty() ? nullptr : sizes.data()};
+                     sizes.empty() ? nullptr : sizes.data(),
+                     threadsOfLoops(context.device.threads())};
   Status status = statusOf(kernel ? kernel->run(frame, operands, count) : entry(&frame), context);
   // After a failure some may be left, which use the arena.
   if (context.unfinished)

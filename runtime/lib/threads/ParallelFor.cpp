@@ -109,6 +109,10 @@ void ParallelLoop::waitForOthers() {
     futexWait(workers, seen);
 }
 
+int64_t pcrt::threadsOfLoops(const ThreadPool &pool) {
+  return pool.mayShare() ? std::max<int64_t>(std::min(pool.size(), threadLimit), 1) : 1;
+}
+
 int32_t pcrt::parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody body, const void *captured,
                           int64_t count, int64_t grain) {
   if (count <= 0)
@@ -116,9 +120,9 @@ int32_t pcrt::parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody
   grain = std::max<int64_t>(grain, 1);
   int64_t pieces = count / grain;
   bool isSmall = grain > 1 && pieces < leastPieces;
-  if (pieces <= 1 || threadLimit == 1 || !pool.mayShare() || (isSmall && !pool.hasHelper()))
+  int64_t threads = threadsOfLoops(pool);
+  if (pieces <= 1 || threads == 1 || (isSmall && !pool.hasHelper()))
     return body(frame, captured, 0, count);
-  int64_t threads = std::min(pool.size(), threadLimit);
   ParallelLoop loop(frame, body, captured, count, grain, static_cast<unsigned>(std::min(threads, pieces) - 1));
   pool.share(loop);
   loop.waitForOthers();

@@ -50,7 +50,7 @@ static int32_t run(const PcrtEntry (&entries)[blockCount], DType dtype, DType re
   auto kernel = RefPtr<BlockKernel>::adopt(new BlockKernel(entries, dtype, result));
   const void *args[] = {a, b};
   void *results[] = {to};
-  PcrtFrame frame = {args, results, nullptr, &libraryTable(), nullptr, PCRT_UNLIMITED, nullptr};
+  PcrtFrame frame = {args, results, nullptr, &libraryTable(), nullptr, PCRT_UNLIMITED, nullptr, 1};
   return kernel->run(frame, operands, count);
 }
 

@@ -56,3 +56,40 @@ func.func @small(%x: memref<2x64xf32>) {
   } {array.grid}
   return
 }
+
+// -----
+
+// A loop over as many parts as there are threads is shared; within a shared loop it has one part.
+// CHECK-LABEL: func.func @parts(
+// CHECK:         %[[THREADS:.*]] = array.threads : index
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[THREADS]] step
+// CHECK:         } {array.parallel = 1 : i64}
+// CHECK:         scf.for
+// CHECK:           %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:           scf.for %{{.*}} = %{{.*}} to %[[ONE]] step
+// CHECK-NOT:       array.parts
+// CHECK:         } {array.parallel
+func.func @parts(%x: memref<64x1024xf32>) {
+  %threads = array.threads : index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c1024 = arith.constant 1024 : index
+  scf.for %p = %c0 to %threads step %c1 {
+    scf.for %j = %p to %c1024 step %threads {
+      %v = memref.load %x[%c0, %j] : memref<64x1024xf32>
+      %w = arith.addf %v, %v : f32
+      memref.store %w, %x[%c0, %j] : memref<64x1024xf32>
+    }
+  } {array.parts}
+  scf.for %i = %c0 to %c64 step %c1 {
+    scf.for %p = %c0 to %threads step %c1 {
+      scf.for %j = %c0 to %c1024 step %c1 {
+        %v = memref.load %x[%i, %j] : memref<64x1024xf32>
+        %w = arith.addf %v, %v : f32
+        memref.store %w, %x[%i, %j] : memref<64x1024xf32>
+      }
+    } {array.parts}
+  } {array.independent}
+  return
+}

@@ -9,3 +9,10 @@ func.func @main(%x: tensor<?x4xf32> {array.dims = affine_map<()[n] -> (n, 4)>}) 
   %n = array.symbol 0 : index
   return %n : index
 }
+
+// CHECK-LABEL: func.func @threads(
+// CHECK:         array.threads : index
+func.func @threads() -> index {
+  %n = array.threads : index
+  return %n : index
+}

@@ -14,6 +14,10 @@ inline constexpr llvm::StringLiteral kGridAttr = "array.grid";
 /// treats alike.
 inline constexpr llvm::StringLiteral kIndependentAttr = "array.independent";
 
+/// The mark of a loop over as many parts as the program has threads (array.threads). Each part does its share of all
+/// the work, such as the updates of a scatter that are in its rows, and looks at the rest: one thread has one part.
+inline constexpr llvm::StringLiteral kPartsAttr = "array.parts";
+
 } // namespace mlir::array
 
 #define GET_OP_CLASSES

@@ -30,6 +30,20 @@ def Array_SymbolOp : Array_Op<"symbol", [Pure]> {
   let assemblyFormat = "$number attr-dict `:` type($result)";
 }
 
+def Array_ThreadsOp : Array_Op<"threads", [Pure]> {
+  let summary = "the most threads that share a loop of this call";
+  let description = [{
+    At least 1. The lowering of scatters divides the rows of the target into as many parts; array-emit-entry reads the
+    number from the frame. The results of a program don't depend on it.
+
+    ```mlir
+    %parts = array.threads : index
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def Array_ArenaOp : Array_Op<"arena", [MemoryEffects<[MemWrite]>]> {
   let summary = "the number of bytes of temporaries that a call needs";
   let description = [{

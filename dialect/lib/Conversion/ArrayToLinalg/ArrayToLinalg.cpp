@@ -68,7 +68,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     const StorageTypeConverter &converter = rules->converter;
     ConversionTarget target(getContext());
     target.addIllegalDialect<ArrayDialect>();
-    target.addLegalOp<RuntimeCallOp, SymbolOp, SpendOp>();
+    target.addLegalOp<RuntimeCallOp, SymbolOp, ThreadsOp, SpendOp>();
     target.addDynamicallyLegalOp<OptimizationBarrierOp>([&](OptimizationBarrierOp op) {
       return converter.isLegal(op) && op.getNumOperands() == 1 &&
              cast<RankedTensorType>(op.getOperandTypes().front()).getRank() != 0;

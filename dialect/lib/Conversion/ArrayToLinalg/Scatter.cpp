@@ -1,7 +1,11 @@
 // scatter: loops over the indices carry the tensor and change one window at a time, in place after bufferization. They
-// are sequential, because several updates may meet in one element. On targets with threads for the updates, the scatter
-// is one op instead (ParallelScatter.cpp).
+// are sequential, because several updates may meet in one element. Threads of a CPU share the windows, the batch, or
+// else the rows of the target: each looks at all indices and makes the changes in its own rows, in their order, so that
+// the number of threads has no effect on the bits. On targets with a thread for each update, the scatter is one op
+// instead (ParallelScatter.cpp).
 #include "Scatter.h"
+#include "array/IR/Kernel.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -96,6 +100,22 @@ public:
     }
   }
 
+  /// The scatter, whose work threads may share.
+  Value build(Value target) {
+    if (!isWorthSharing(target))
+      return overWindows(target);
+    if (!outerWindowDims.empty()) {
+      mark = kIndependentAttr;
+      return overWindows(target);
+    }
+    if (llvm::is_contained(op.getScatterIndicesBatchingDims(), 0)) {
+      mark = kIndependentAttr;
+      return overBatch(target, {});
+    }
+    partitioned = partitionedDim(target);
+    return partitioned ? overParts(target) : overWindows(target);
+  }
+
   /// Dimensions of the window before an indexed one are loops outside of those over the indices, so that writes are
   /// contiguous: for x[:, i], one row of x after the other.
   Value overWindows(Value target) {
@@ -110,10 +130,62 @@ public:
   }
 
 private:
+  /// Rough times of one thread, in nanoseconds: the start of a change, and a byte of it. A scatter below the least time
+  /// is not worth the waking of a thread. Each thread looks at all indices, so that narrow rows gain nothing.
+  static constexpr double changeNs = 3, byteNs = .06, leastNs = 100000;
+  static constexpr int64_t leastRowBytes = 256;
+
+  bool isWorthSharing(Value target) {
+    auto type = cast<RankedTensorType>(updates.getType());
+    if (!type.hasStaticShape() || !cast<RankedTensorType>(target.getType()).hasStaticShape() || batchRank == 0)
+      return false;
+    int64_t changes = 1, bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      bool isRow = llvm::is_contained(op.getUpdateWindowDims(), dim) && !llvm::is_contained(outerWindowDims, dim);
+      (isRow ? bytes : changes) *= type.getDimSize(dim);
+    }
+    rowBytes = bytes;
+    return double(changes) * (changeNs + byteNs * double(bytes)) >= leastNs;
+  }
+
+  /// The dimension of the target whose parts the threads take: windows are in one row of it, and the rows are many.
+  std::optional<int64_t> partitionedDim(Value target) {
+    constexpr int64_t leastRows = 16;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(target.getType()).getShape();
+    if (rowBytes < leastRowBytes)
+      return std::nullopt;
+    for (int64_t dim : op.getScatterDimsToOperandDims())
+      if (isDropped(op, dim) && shape[dim] >= leastRows)
+        return dim;
+    return std::nullopt;
+  }
+
+  Value overParts(Value target) {
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1), parts;
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().front());
+      parts = ThreadsOp::create(b, b.getIndexType());
+    }
+    auto loop = scf::ForOp::create(b, zero, parts, one, target);
+    loop->setAttr(kPartsAttr, b.getUnitAttr());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    int64_t rows = cast<RankedTensorType>(target.getType()).getDimSize(*partitioned);
+    auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value).getResult(); };
+    Value size = arith::CeilDivUIOp::create(b, index(rows), parts);
+    firstRow = arith::MulIOp::create(b, loop.getInductionVar(), size);
+    endRow = arith::AddIOp::create(b, firstRow, size);
+    scf::YieldOp::create(b, overWindows(loop.getRegionIterArg(0)));
+    return loop.getResult(0);
+  }
+
   Value loop(Value target, Value like, int64_t dim, function_ref<Value(Value, Value)> body) {
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
     Value count = getValueOrCreateConstantIndexOp(b, b.getLoc(), tensor::getMixedSize(b, b.getLoc(), like, dim));
     auto loop = scf::ForOp::create(b, zero, count, one, target);
+    if (!mark.empty())
+      loop->setAttr(std::exchange(mark, {}), b.getUnitAttr());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     scf::YieldOp::create(b, body(loop.getRegionIterArg(0), loop.getInductionVar()));
@@ -179,6 +251,14 @@ private:
         inside = inside ? arith::AndIOp::create(b, inside, fits).getResult() : fits;
       }
       place.offsets[dim] = start;
+      if (partitioned == dim) {
+        auto compare = [&](arith::CmpIPredicate predicate, Value row) -> Value {
+          return arith::CmpIOp::create(b, predicate, start, row);
+        };
+        Value isOwn = arith::AndIOp::create(b, compare(arith::CmpIPredicate::sge, firstRow),
+                                            compare(arith::CmpIPredicate::slt, endRow));
+        inside = inside ? arith::AndIOp::create(b, inside, isOwn).getResult() : isOwn;
+      }
     }
     for (auto [dim, index] : llvm::zip(outerOperandDims, outer)) {
       auto start = dyn_cast<Value>(place.offsets[dim]);
@@ -264,6 +344,10 @@ private:
   int64_t batchRank;
   SmallVector<int64_t> outerOperandDims, outerWindowDims;
   SmallVector<Value> outer; // the loops' indices
+  StringRef mark;           // of the next loop
+  int64_t rowBytes = 0;     // of an update in the innermost loops
+  std::optional<int64_t> partitioned;
+  Value firstRow, endRow; // of this part, in the partitioned dimension
 };
 
 struct ScatterLowering : OpConversionPattern<ScatterOp> {
@@ -287,7 +371,8 @@ struct ScatterLowering : OpConversionPattern<ScatterOp> {
       return success();
     }
     Scatter scatter(b, op, adaptor.getUpdates(), adaptor.getIndices());
-    replaceTyped(rewriter, op, scatter.overWindows(adaptor.getOperand()));
+    replaceTyped(rewriter, op,
+                 hasThreads ? scatter.overWindows(adaptor.getOperand()) : scatter.build(adaptor.getOperand()));
     return success();
   }
 

@@ -48,3 +48,48 @@ func.func @columns(%x: tensor<6x9xf32>, %u: tensor<6x3xf32>, %i: tensor<3xi32>) 
       : (tensor<6x9xf32>, tensor<6x3xf32>, tensor<3xi32>) -> tensor<6x9xf32>
   return %0 : tensor<6x9xf32>
 }
+
+// -----
+
+// Threads share the rows of the target: each part looks at all indices, and changes its own rows.
+// CHECK-LABEL: func @shared_rows
+// CHECK: %[[THREADS:.*]] = array.threads : index
+// CHECK: scf.for %[[PART:.*]] = %c0{{.*}} to %[[THREADS]] step %{{.*}} iter_args(%[[X:.*]] = %arg0) -> (tensor<1000x64xf32>)
+// CHECK: %[[SIZE:.*]] = arith.ceildivui %{{.*}}, %[[THREADS]]
+// CHECK: %[[FIRST:.*]] = arith.muli %[[PART]], %[[SIZE]]
+// CHECK: %[[END:.*]] = arith.addi %[[FIRST]], %[[SIZE]]
+// CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[X]])
+// CHECK: %[[INSIDE:.*]] = arith.cmpi ule, %[[ROW:.*]], %{{.*}}
+// CHECK-DAG: %[[AFTER:.*]] = arith.cmpi sge, %[[ROW]], %[[FIRST]]
+// CHECK-DAG: %[[BEFORE:.*]] = arith.cmpi slt, %[[ROW]], %[[END]]
+// CHECK: %[[OWN:.*]] = arith.andi %[[AFTER]], %[[BEFORE]]
+// CHECK: arith.andi %[[INSIDE]], %[[OWN]]
+// CHECK: } {array.parts}
+func.func @shared_rows(%x: tensor<1000x64xf32>, %u: tensor<20000x64xf32>, %i: tensor<20000xi32>) -> tensor<1000x64xf32> {
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>, update_window_dims = array<i64: 1>}
+      : (tensor<1000x64xf32>, tensor<20000x64xf32>, tensor<20000xi32>) -> tensor<1000x64xf32>
+  return %0 : tensor<1000x64xf32>
+}
+
+// -----
+
+// Numbers are not shared: to look at an index takes as long as the change.
+// CHECK-LABEL: func @numbers
+// CHECK-NOT: array.threads
+func.func @numbers(%x: tensor<1000xf32>, %u: tensor<200000xf32>, %i: tensor<200000xi32>) -> tensor<1000xf32> {
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 0>}
+      : (tensor<1000xf32>, tensor<200000xf32>, tensor<200000xi32>) -> tensor<1000xf32>
+  return %0 : tensor<1000xf32>
+}
+
+// -----
+
+// Rows of a window before the indexed dimension are independent.
+// CHECK-LABEL: func @shared_columns
+// CHECK-NOT: array.threads
+// CHECK: } {array.independent}
+func.func @shared_columns(%x: tensor<500x1000xf32>, %u: tensor<500x600xf32>, %i: tensor<600xi32>) -> tensor<500x1000xf32> {
+  %0 = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 1>, kind = "set", mode = "clip", scatter_dims_to_operand_dims = array<i64: 1>, update_window_dims = array<i64: 0>}
+      : (tensor<500x1000xf32>, tensor<500x600xf32>, tensor<600xi32>) -> tensor<500x1000xf32>
+  return %0 : tensor<500x1000xf32>
+}
