@@ -23,6 +23,7 @@ MADE_ELSEWHERE = {
     "kernel_yield": "own kernels: pycompiler.kernel",
     "yield": "regions of loops and branches",
     "symbol": "symbolic sizes",
+    "threads": "the compiler: parts of a loop",
     "create_token": "effects in their order",
     "after_all": "effects in their order",
     "host_call": "callbacks",
