@@ -26,7 +26,8 @@ struct WordKey {
   ArrayRef<StringLiteral> words;
 };
 
-constexpr StringLiteral strategies[] = {"loops", "stream", "tiles"}, packings[] = {"copied", "in-place", "once"};
+constexpr StringLiteral strategies[] = {"dot2", "loops", "stream", "tiles"},
+                        packings[] = {"copied", "in-place", "once"};
 const WordKey words[] = {{"packing", packings}, {"strategy", strategies}};
 
 LogicalResult verifyEntry(Operation *op, NamedAttribute entry) {

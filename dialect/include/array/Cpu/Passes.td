@@ -76,6 +76,43 @@ def LowerMatmuls : Pass<"array-lower-matmuls", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ScheduleConvolutions : Pass<"array-schedule-convolutions", "::mlir::ModuleOp"> {
+  let summary = "Write the plans that array-lower-convolutions chooses on the convolutions";
+  let description = [{
+    Each linalg op on memrefs that array-lower-convolutions would lower gets `array.plan`: the tile (`tile_rows`,
+    `tile_vectors`), the largest block (`rows`, `columns`, `depth`), and the bytes of a `slab`. An entry that the op has
+    stays. `array-opt --array-schedule-convolutions` prints the choices.
+
+    Invariants: the ops do not change. array-lower-convolutions emits the same code with these plans as without plans.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
+           "Width of the target's vector registers: 128, 256 or 512">
+  ];
+}
+
+def ScheduleMatmuls : Pass<"array-schedule-matmuls", "::mlir::ModuleOp"> {
+  let summary = "Write the plans that array-lower-matmuls chooses on the contractions";
+  let description = [{
+    Each contraction on memrefs of a form that array-lower-matmuls supports gets `array.plan`: the method (`strategy`);
+    for tiles of registers also the `packing` of the right operand, the tile (`tile_rows`, `tile_vectors`) and the block
+    (`rows`, `columns`, `depth`). An entry that the op has stays, if the layout of its operands allows it.
+    `array-opt --array-schedule-matmuls` prints the choices.
+
+    If the only reader of a result has its dimensions in another order, both ops change to it first, as in
+    array-lower-matmuls.
+
+    Invariants: array-lower-matmuls emits the same code with these plans as without plans.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
+           "Width of the target's vector registers: 128, 256 or 512">,
+    Option<"bfloat16Dot2", "bfloat16-dot2", "bool", /*default=*/"false",
+           "Whether the target has dot2 for bf16 (AVX512_BF16)">
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def ScheduleLoops : Pass<"array-schedule-loops", "::mlir::func::FuncOp"> {
   let summary = "Write the schedules that array-vectorize-linalg chooses on the linalg ops";
   let description = [{

@@ -9,12 +9,18 @@
 namespace mlir::array {
 
 /// A dictionary. The cost model chooses every entry that is absent, and every entry that the layout of the operands
-/// does not allow. A plan affects time alone, never correctness. Its keys:
+/// does not allow. A plan affects time, and by `depth` the order of sums. array-schedule-matmuls and
+/// array-schedule-convolutions write the choices. The keys:
+///
 ///   strategy      "tiles" of accumulators in registers, "stream" (the right operand is read once, in the order of
-///                 memory), or "loops" (no call: array-vectorize-linalg)
-///   packing       "copied" to panels, "once" by the first tile that reads a panel, or "in-place" tile_rows,
-///   tile_vectors   the accumulators rows, columns, depth      of a block; depth determines the order of sums slab
-///   bytes of the part of a convolution's operand that is kept in the cache
+///                 memory), "dot2" (an instruction multiplies pairs), or "loops" (no call: array-vectorize-linalg)
+///   packing       "copied" to panels, "once" by the first tile that reads a panel, or "in-place"
+///   tile_rows     rows of the tile of accumulators
+///   tile_vectors  its columns, in vector registers
+///   rows          rows of a block
+///   columns       columns of a block
+///   depth         terms of a block: this decides the order of sums
+///   slab          bytes of the part of a convolution's operand that is kept in the cache
 inline constexpr StringLiteral kPlanAttr = "array.plan";
 
 /// Emits an error if `op` has an invalid plan.

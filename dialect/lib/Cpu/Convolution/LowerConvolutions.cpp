@@ -10,11 +10,11 @@
 #include "Analysis/ConvolutionForm.h"
 #include "Analysis/MatmulForm.h"
 #include "Analysis/ParallelLoops.h"
+#include "ConvolutionChoices.h"
 #include "ConvolutionKernels.h"
 #include "ConvolutionPlan.h"
 #include "Cpu/Matmul/Matmul.h"
 #include "Cpu/Matmul/MatmulEpilogue.h"
-#include "Cpu/Matmul/MatmulPlanTable.h"
 #include "array/Cpu/Passes.h"
 #include "array/IR/Plan.h"
 
@@ -31,13 +31,6 @@ namespace {
 
 /// Number of slabs that threads fill at a time.
 constexpr int64_t mostBlocks = 8;
-
-/// Fewer rows, columns or terms are a sum or an update of vectors.
-bool isWorthwhile(const Convolution &convolution) {
-  int64_t rows = convolution.positions(), terms = convolution.taps(), columns = convolution.columns.size;
-  (convolution.sumsChannels ? terms : rows) *= convolution.channels.size;
-  return rows >= 4 && columns >= 4 && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
-}
 
 /// Some nested loops as a table: for each iteration, the outermost loop slowest, the offset.
 SmallVector<int32_t> offsetTable(ArrayRef<std::pair<int64_t, int64_t>> loops) {
@@ -76,31 +69,15 @@ private:
   DenseMap<Attribute, memref::GlobalOp> globals;
 };
 
-/// The cost model's choice, overridden by the plan of the operation.
-MatmulTile chooseTile(linalg::LinalgOp op, Type element, unsigned vectorBits, const Convolution &convolution) {
-  MatmulTile tile = chooseMatmulTile(element, vectorBits, convolution.columns.size);
-  tile.rows = planned(op, "tile_rows", vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4);
-  tile.vectors = planned(op, "tile_vectors", tile.vectors);
-  return tile;
-}
-
-ConvolutionLimits limitsOf(linalg::LinalgOp op, const MatmulTile &tile) {
-  ConvolutionLimits limits;
-  limits.slabBytes = planned(op, "slab", limits.slabBytes);
-  limits.terms = planned(op, "depth", limits.terms);
-  limits.rows = planned(op, "rows", limits.rows);
-  limits.columns = llvm::alignTo(planned(op, "columns", limits.columns), tile.columns());
-  return limits;
-}
-
 class ConvolutionEmitter {
 public:
   ConvolutionEmitter(linalg::LinalgOp op, Tables &tables, const Convolution &convolution, unsigned vectorBits,
                      bool isZero)
       : b(op->getLoc(), op), g(b), op(op), tables(tables), convolution(convolution),
         element(getElementTypeOrSelf(convolution.out.getType())),
-        tile(chooseTile(op, element, vectorBits, convolution)), plan(convolution, element, limitsOf(op, tile)),
-        module(op->getParentOfType<ModuleOp>()), isZero(isZero) {}
+        tile(chooseConvolutionTile(op, element, vectorBits, convolution)),
+        plan(convolution, element, chooseConvolutionLimits(op, tile)), module(op->getParentOfType<ModuleOp>()),
+        isZero(isZero) {}
 
   void emit() {
     multiply = getConvolutionTiles(module, element, tile);
@@ -478,7 +455,7 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
     });
     llvm::erase_if(contractions, [](linalg::LinalgOp op) {
       FailureOr<Convolution> convolution = analyzeConvolution(op);
-      return failed(convolution) || !isWorthwhile(*convolution);
+      return failed(convolution) || !isWorthTiling(*convolution);
     });
     for (linalg::LinalgOp op : contractions) {
       if (failed(verifyPlan(op)))
@@ -560,22 +537,5 @@ private:
 };
 
 } // namespace
-
-std::vector<MatmulPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits) {
-  FailureOr<Convolution> convolution = analyzeConvolution(op);
-  if (failed(convolution) || !isWorthwhile(*convolution))
-    return {};
-  MatmulTile tile = chooseTile(op, getElementTypeOrSelf(convolution->out.getType()), vectorBits, *convolution);
-  std::vector<MatmulPlan> plans =
-      tilePlans(tile, convolution->positions(), convolution->columns.size, vectorBits >= 512 ? 32 : 16);
-  ConvolutionLimits limits;
-  for (int64_t bytes : {limits.slabBytes / 4, limits.slabBytes / 2, limits.slabBytes * 2, limits.slabBytes * 4})
-    plans.push_back({{"slab", bytes}});
-  for (int64_t rows : {limits.rows / 4, limits.rows / 2, limits.rows * 2})
-    plans.push_back({{"rows", rows}});
-  for (int64_t terms : {limits.terms / 2, limits.terms * 2})
-    plans.push_back({{"depth", terms}});
-  return plans;
-}
 
 } // namespace mlir::array

@@ -8,7 +8,7 @@ namespace mlir::array {
 
 /// Replaces `op` by calls, by a schedule that is not Loops. `product` is the form of `op`, with sums of
 /// `element`.
-void emitContraction(linalg::LinalgOp op, MatmulForm &product, const MatmulSchedule &schedule, Type element);
+void emitContraction(linalg::LinalgOp op, const MatmulForm &product, const MatmulSchedule &schedule, Type element);
 
 } // namespace mlir::array
 

@@ -2,7 +2,6 @@
 // and before array-plan-memory, which places the packing buffers. array-vectorize-linalg lowers the remaining
 // contractions.
 #include "ContractionLowering.h"
-#include "MatmulEpilogue.h"
 #include "MatmulPlanTable.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Analysis/MatmulWorth.h"
@@ -50,22 +49,6 @@ void transposeNarrow(linalg::LinalgOp op) {
   generic.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
-/// Stores the result in the order of its reader, if the matmul stays as large.
-void storeInOrder(linalg::GenericOp op, const Registers &registers) {
-  FailureOr<MatmulForm> product = readMatmul(op);
-  if (failed(product) || failed(orient(*product)))
-    return;
-  Type element = getElementTypeOrSelf(product->c.buffer.getType());
-  if (chooseMethod(*product, element, registers) != MatmulMethod::Tiles || planned(op, "strategy", "tiles") != "tiles")
-    return;
-  storeInOrderOfReader(op, [&] {
-    FailureOr<MatmulForm> other = readMatmul(op);
-    return succeeded(other) && succeeded(orient(*other)) &&
-           chooseMethod(*other, element, registers) == MatmulMethod::Tiles &&
-           other->m.size * other->n.size == product->m.size * product->n.size;
-  });
-}
-
 void tellOfLoops(linalg::LinalgOp op, int64_t m, int64_t n, int64_t k, const llvm::Twine &why) {
   if (isWorthBlocking(m, n, k))
     tellGivenUp(op.getLoc(), "matmul-in-loops",
@@ -106,10 +89,8 @@ struct LowerMatmuls : impl::LowerMatmulsBase<LowerMatmuls> {
     for (linalg::LinalgOp op : contractions) {
       if (failed(verifyPlan(op)))
         return signalPassFailure();
-      if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
-        storeInOrder(generic, registers);
-      FailureOr<MatmulForm> product = readMatmul(op);
-      if (failed(product) || failed(orient(*product))) {
+      FailureOr<MatmulForm> product = readScheduled(op, registers);
+      if (failed(product)) {
         tellOfForm(op);
         continue;
       }

@@ -1,5 +1,6 @@
 // Chooses the method and the blocks of a matmul (MatmulSchedule.h).
 #include "MatmulSchedule.h"
+#include "MatmulEpilogue.h"
 #include "array/Analysis/MatmulWorth.h"
 #include "array/IR/Plan.h"
 
@@ -89,6 +90,31 @@ static bool paysToPackLeft(const MatmulForm &product) {
   const Dimension &m = product.m, &n = product.n, &k = product.k;
   return m.strides[0].isStatic(1) && !k.strides[0].isStatic(1) && m.size.least() >= leastRows &&
          n.size.least() >= leastColumns && k.size.least() >= leastDepth;
+}
+
+/// Stores the result in the order of its reader, if the matmul stays as large.
+static void storeInOrder(linalg::GenericOp op, const Registers &registers) {
+  FailureOr<MatmulForm> product = readMatmul(op);
+  if (failed(product) || failed(orient(*product)))
+    return;
+  Type element = getElementTypeOrSelf(product->c.buffer.getType());
+  if (chooseMethod(*product, element, registers) != MatmulMethod::Tiles || planned(op, "strategy", "tiles") != "tiles")
+    return;
+  storeInOrderOfReader(op, [&] {
+    FailureOr<MatmulForm> other = readMatmul(op);
+    return succeeded(other) && succeeded(orient(*other)) &&
+           chooseMethod(*other, element, registers) == MatmulMethod::Tiles &&
+           other->m.size * other->n.size == product->m.size * product->n.size;
+  });
+}
+
+FailureOr<MatmulForm> readScheduled(linalg::LinalgOp op, const Registers &registers) {
+  if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
+    storeInOrder(generic, registers);
+  FailureOr<MatmulForm> product = readMatmul(op);
+  if (failed(product) || failed(orient(*product)))
+    return failure();
+  return product;
 }
 
 MatmulSchedule chooseSchedule(linalg::LinalgOp op, const MatmulForm &product, Type element,

@@ -42,6 +42,10 @@ bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks);
 /// The same for MatmulPacking::Turned. Transposing takes longer than a copy, so there is certainly one block of rows.
 bool canTurnOnce(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks);
 
+/// The form in which a contraction is scheduled. If its only reader has its dimensions in another order, the result
+/// gets this order first, unless the matmul would become smaller.
+FailureOr<MatmulForm> readScheduled(linalg::LinalgOp op, const Registers &registers);
+
 /// The cost model's choice, overridden by the plan of the operation as far as the operands' layout allows.
 MatmulSchedule chooseSchedule(linalg::LinalgOp op, const MatmulForm &product, Type element, const Registers &registers);
 

@@ -1,4 +1,5 @@
 // RUN: array-opt %s --split-input-file --array-lower-convolutions=vector-bits=512 | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-schedule-convolutions --array-lower-convolutions=vector-bits=512 | FileCheck %s
 
 // A batch of symbolic size: there are as many slabs as images, and each thread takes a part of them.
 #x = affine_map<(n, o, h, w, c, i, j) -> (n, h + i, w + j, c)>

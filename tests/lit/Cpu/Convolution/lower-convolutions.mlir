@@ -1,4 +1,5 @@
 // RUN: array-opt %s --split-input-file --array-lower-convolutions | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-schedule-convolutions --array-lower-convolutions | FileCheck %s
 // RUN: array-opt %s --split-input-file --array-lower-convolutions=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 
 // A convolution of a padded operand (3x3, stride 1): the padding, which is a copy between zeros, is not made: the slab is

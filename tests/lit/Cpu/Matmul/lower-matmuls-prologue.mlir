@@ -1,4 +1,5 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=512 | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-schedule-matmuls --array-lower-matmuls=vector-bits=512 | FileCheck %s
 
 // The right operand is computed panel by panel into the packing buffer: whole panels, and the remaining columns,
 // between zeros. It has no other memory. The left one is packed, since its columns have unit stride.

@@ -1,4 +1,5 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=512 | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-schedule-matmuls --array-lower-matmuls=vector-bits=512 | FileCheck %s
 
 // Matmuls of symbolic sizes. Few rows are streamed, by the function for their number; more use tiles that leave little
 // of the last one empty, which the call chooses. Nothing is allocated.

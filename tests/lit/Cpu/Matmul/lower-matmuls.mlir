@@ -1,4 +1,5 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-schedule-matmuls --array-lower-matmuls | FileCheck %s
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=bfloat16-dot2=true | FileCheck %s --check-prefix=PAIRS
 

@@ -25,7 +25,7 @@ func.func @range(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // -----
 
 func.func @word(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  // expected-error @+1 {{'array.dot_general' op array.plan: 'strategy' must be "loops" or "stream" or "tiles", got "fastest"}}
+  // expected-error @+1 {{'array.dot_general' op array.plan: 'strategy' must be "dot2" or "loops" or "stream" or "tiles", got "fastest"}}
   %0 = array.dot_general %x, %x contracting = [1] x [0] {array.plan = {strategy = "fastest"}} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
 }
