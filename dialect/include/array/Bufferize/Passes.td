@@ -10,11 +10,11 @@ def InPlaceCarries : Pass<"array-in-place-carries", "::mlir::func::FuncOp"> {
   let description = [{
     Rewrites every `scf.while`, and every `scf.for` and `scf.if` with the mark `array.control_flow`. Carries and values
     of regions without dimensions become scalars. `bufferization.materialize_in_destination` writes each tensor of the
-    next carry to the tensor of the current one, after the last read of the current one. A carry that starts as an
-    argument starts as a copy. Branches write their results to one destination. So one-shot-bufferize gives a loop one
-    buffer for each tensor of the carry, the canonicalizer hoists these buffers, and an iteration copies only tensors
-    that its body permutes, or reads after they were overwritten. Of a part that is at most a quarter of the tensor, it
-    copies this part before it is overwritten.
+    next carry to the tensor of the current one, after the last read of the current one. If a carry starts as an
+    argument, it starts as a copy. Branches write their results to one destination. So one-shot-bufferize gives a loop
+    one buffer for each tensor of the carry, the canonicalizer hoists these buffers, and an iteration copies only
+    tensors that its body permutes, or reads after they were overwritten. If the body reads only a part of such a
+    tensor, at most a quarter of it, the iteration copies this part before it is overwritten.
 
     Invariants: runs after array-prepare-entry and before the elimination of empty tensors; the carry has static shapes.
   }];
@@ -29,7 +29,7 @@ def InPlaceCarries : Pass<"array-in-place-carries", "::mlir::func::FuncOp"> {
 def ForwardCopies : Pass<"array-forward-copies", "::mlir::func::FuncOp"> {
   let summary = "Read the source of a copy instead of the copied temporary";
   let description = [{
-    Removes a temporary if copies and fills alone write it, or parts of it, and elementwise `linalg` ops alone read it.
+    Removes a temporary if only copies and fills write it, or parts of it, and only elementwise `linalg` ops read it.
     Each reader becomes one op for each part, on that part of every operand. So concatenations, rotations and padding
     cost no copy. The readers read the sources in place of the copies, so nothing may write the sources in between.
 
@@ -43,9 +43,9 @@ def ForwardStores : Pass<"array-forward-stores", "::mlir::func::FuncOp"> {
   let summary = "Compute at the destination of a copy instead of in a temporary";
   let description = [{
     Removes a temporary of static shape that one elementwise `linalg` op writes and one copy reads, perhaps reshaped:
-    the op writes the target of the copy. Nothing may use this part of the target from the op to the copy, but the op
-    may read the target itself in the order in which it writes it. So an update of a slice, or of each element of one,
-    needs no temporary if the other operands are elsewhere.
+    the op writes the target of the copy. No operation from the op to the copy may use this part of the target. The op
+    itself may read the target in the order of its writes. So an update of a slice, or of each element of a slice,
+    needs no temporary if the other operands are in other memory.
 
     Invariants: before, every argument and every allocation is memory of its own. Afterwards an op may read and write
     one view, element by element.
@@ -71,12 +71,12 @@ def OverlapCollectives : Pass<"array-overlap-collectives", "::mlir::func::FuncOp
 def ReuseBuffers : Pass<"array-reuse-buffers", "::mlir::func::FuncOp"> {
   let summary = "Let elementwise ops overwrite operands that are dead afterwards";
   let description = [{
-    Applies to a `linalg` op without reductions, or a `memref.copy`, that reads an operand with the map with which it
-    writes an output, and to the routine `sort`. If this is the last use of the operand and the first use of the output,
-    the op uses the operand's buffer for both. Both have one type and are whole or reshaped. The operand is a temporary.
-    The output is a temporary too, or an argument, which then is the buffer of both. If such an op is the last reader of
-    a matmul's result, it moves right after the matmul: the result is still in the cache, and its memory becomes free
-    earlier.
+    Applies to the routine `sort`, and to a `linalg` op without reductions, or a `memref.copy`, that reads an operand
+    and writes an output with the same map. If this is the last use of the operand and the first use of the output, the
+    op uses the operand's buffer for both. Operand and output have one type and are whole or reshaped. The operand is a
+    temporary. The output is a temporary or an argument. The buffer of an argument becomes the buffer of both. If such
+    an op is the last reader of a matmul's result, it moves right after the matmul: the result is still in the cache,
+    and its memory becomes free earlier.
 
     Invariants: before, every argument and every allocation is memory of its own. Afterwards an op may read and write
     one buffer, element by element.

@@ -58,8 +58,8 @@ def LowerMatmuls : Pass<"array-lower-matmuls", "::mlir::ModuleOp"> {
     the result needs unit stride along the rows or the columns. A preceding zero fill of the result is folded away. The
     packed block is a `memref.alloc` in the entry block of the function.
 
-    If one elementwise op alone reads the result, it runs in the result's place, on each block of rows after its sums
-    are complete.
+    If the only reader of the result is an elementwise op, the op runs in the memory of the result, on each block of
+    rows after the sums of the block are complete.
 
     Other contractions with fewer than 4 rows, columns or terms, or smaller than 16x16x16, do not change. If a
     contraction has two or three columns that lie across k, these are transposed.
@@ -120,8 +120,9 @@ def ScheduleLoops : Pass<"array-schedule-loops", "::mlir::func::FuncOp"> {
     of the vectors (`vector`) and their length (`lanes`), a loop that is divided around the vectors (`tile`, `tile_size`,
     and `in_order` if rows are read in the order of memory), a loop of which several elements are computed at once
     (`jam`, `jam_size`), short loops inside of the vectors (`unrolled`), and the prefetch distance (`prefetch`). An op
-    that has one keeps it. array-vectorize-linalg obeys it, and an error says which entry the loops do not allow. A
-    schedule that the cost model would choose, too, does not bind: neighbours may share its loops.
+    that has a schedule keeps it. array-vectorize-linalg obeys the schedule. If the loops do not allow an entry, an
+    error names the entry. A schedule that equals the choice of the cost model does not prevent row fusion: neighbours
+    may share its loops.
 
     `array-opt --array-schedule-loops` prints the choices. A schedule affects time, and the order of the sums of a
     reduction.
@@ -143,10 +144,11 @@ def VectorizeLinalg : Pass<"array-vectorize-linalg", "::mlir::func::FuncOp"> {
     with one stride for each operand and dimension. It drops unit dimensions and merges neighbouring dimensions with
     compatible strides. It cuts the dimension along which most operands are contiguous into vectors, with one masked
     step for the rest. Neighbouring ops on the same rows share the loop over the rows (row fusion), and a temporary of
-    such a loop takes the memory of one row. Dense ops on large arrays are cut into blocks for that.
+    such a loop takes the memory of one row. For row fusion, dense ops on large arrays are divided into blocks.
 
-    A row of at most 128 bytes lies on the stack of each thread. For a longer row, each block of rows has its own, a
-    multiple of 128 bytes from the next; the allocation gets `array.touched_bytes`, or a larger allocation replaces it.
+    A temporary row of at most 128 bytes lies on the stack of each thread. If the row is longer, each block of rows has
+    its own row, a multiple of 128 bytes from the next; the allocation gets `array.touched_bytes`, or a larger
+    allocation replaces it.
 
     Preconditions: every argument of the function, and every allocation, is memory of its own.
 
@@ -195,8 +197,9 @@ def ExpandQuotients : Pass<"array-expand-quotients", "::mlir::ModuleOp"> {
   let summary = "Divide vectors by constants by multiplication, to the same bits";
   let description = [{
     In a loop, `arith.divf` of a vector of f32 or f64 by a constant becomes a multiplication by the reciprocal in two
-    parts, and a branch that divides if a lane is too small for it. Each divisor is checked: where a result could differ
-    from the quotient, rounded once, the division stays. So it does for scalars. For machines with `math.fma`.
+    parts, and a branch that divides if a lane is too small for the formula. The pass checks each divisor: if a result
+    could differ from the correctly rounded quotient, the division stays. Divisions of scalars also stay. The pass is
+    for machines with `math.fma`.
 
     Invariants: vectors are 1-D; structured control flow is not lowered yet.
   }];
@@ -207,10 +210,10 @@ def ExpandQuotients : Pass<"array-expand-quotients", "::mlir::ModuleOp"> {
 def ContractProducts : Pass<"array-contract-products", "::mlir::ModuleOp"> {
   let summary = "Add products with one rounding";
   let description = [{
-    A sum or difference in f32 or f64 with the flag `contract`, an operand of which is a product with that flag that
-    nothing else uses, becomes `math.fma`: of two products, the first is contracted. LLVM would decide this for each
-    basic block, so that a loop over vectors and its remainder could round differently. For machines with the
-    instruction; on others LLVM contracts nothing.
+    A sum or difference in f32 or f64 with the flag `contract` becomes `math.fma` if an operand is a product with that
+    flag and without other users. If both operands are such products, the first is contracted. LLVM would choose for
+    each basic block, so a loop over vectors and its remainder could round differently. The pass is for machines with
+    the instruction; on others LLVM contracts nothing.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -244,7 +247,7 @@ def ShareScans : Pass<"array-share-scans", "::mlir::func::FuncOp"> {
   let summary = "Mark the loops of the program whose iterations are independent";
   let description = [{
     An `scf.for` of the program (`array.control_flow`) without carries, of 16 iterations or more, gets
-    `array.independent` if each iteration writes rows of its own: the first index of every write is the number of the
+    `array.independent` if each iteration writes its own rows: the first index of every write is the number of the
     iteration, up to a sign and a constant, and the loop does not touch these buffers elsewhere. `array-plan-memory` then
     treats it as the grid of a kernel. A loop that calls a routine, or a matmul of tiles, has no mark.
 

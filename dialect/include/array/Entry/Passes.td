@@ -86,13 +86,13 @@ def OutlineKernels : Pass<"array-outline-kernels", "::mlir::ModuleOp"> {
 def DivideMain : Pass<"array-divide-main", "::mlir::ModuleOp"> {
   let summary = "Turn a long @main into calls of functions of bounded length";
   let description = [{
-    Each block of @main with more than twice `length` operations, those in its loops included, becomes rows of about
-    `length`, and each row a private function @part*. Its arguments are the arguments of @main that it uses, values that
-    earlier operations computed, and the call frame if a loop inside is for threads. Its results are the values that
-    later operations use. Constants, and views of buffers, are repeated where they are used.
+    If a block of @main has more than twice `length` operations, including those in its loops, it becomes sequences of
+    about `length` operations, and each sequence a private function @part*. The arguments of the function are the used
+    arguments of @main, values that earlier operations computed, and the call frame if a loop inside is for threads.
+    Its results are the values that later operations use. Constants, and views of buffers, are repeated in each user.
 
-    Operations that can fail, loops of unknown length, stack memory and globals stay in @main. So does a row that uses a buffer
-    of symbolic size, or one that a loop carries.
+    Operations that can fail, loops of unknown length, stack memory and globals stay in @main. A sequence that uses a
+    buffer of symbolic size, or a buffer that a loop carries, also stays.
 
     Invariants: runs after array-plan-memory; the functions have the mark of kernels. Shorter blocks do not change.
   }];
@@ -115,10 +115,10 @@ def AssignCallSiteIds : Pass<"array-assign-call-site-ids", "::mlir::ModuleOp"> {
 def UpliftLoops : Pass<"array-uplift-loops", "::mlir::func::FuncOp"> {
   let summary = "Give while loops that count their bounds";
   let description = [{
-    An `scf.while` over a number that grows by 1 while it is less than a value from outside becomes an `scf.for` over
-    that number (upstream's `upliftWhileToForLoop`). `array-add-loop-budget` then counts it before its first iteration,
-    and clamps and comparisons that are certain from the ranges of numbers (upstream's analysis) are folded: those of
-    `x[i]` in a loop over the rows of x.
+    If an `scf.while` adds 1 to a number while the number is less than a value from outside, it becomes an `scf.for`
+    over that number (upstream's `upliftWhileToForLoop`). Then `array-add-loop-budget` spends the budget of the loop
+    once, before its first iteration. Upstream's analysis of integer ranges folds clamps and comparisons with a known
+    result, such as those of `x[i]` in a loop over the rows of x.
 
     Invariants: the counter keeps its type. Loops over an index come from elsewhere, and have no budget.
   }];
@@ -128,10 +128,11 @@ def UpliftLoops : Pass<"array-uplift-loops", "::mlir::func::FuncOp"> {
 def AddLoopBudget : Pass<"array-add-loop-budget", "::mlir::ModuleOp"> {
   let summary = "Give loops of unknown length a budget of operations, so that a speculative run can stop";
   let description = [{
-    Each iteration of an `scf.while` begins with an `array.spend` of about the number of its operations; that of all
-    iterations stands before an `scf.for` over a number of the program (array-uplift-loops). A vector operation counts
-    as one, an inner loop by its iterations, a call of a function of another module as a thousand, a call of a library,
-    or a loop that threads share, as a hundred thousand. The module gets the attribute `array.loop_budget`.
+    Each iteration of an `scf.while` begins with an `array.spend` of about the number of its operations. For an
+    `scf.for` over a number of the program (array-uplift-loops), one `array.spend` for all iterations precedes the loop.
+    A vector operation counts as one, and an inner loop by its iterations. A call of a function of another module counts
+    as a thousand; a call of a library, or a loop that threads share, as a hundred thousand. The module gets the
+    attribute `array.loop_budget`.
 
     A run that exceeds its budget runs again from the beginning. Therefore the pass does nothing if a run cannot be
     repeated: if it writes an argument's memory, if it has effects on the world outside the program (a callback, a

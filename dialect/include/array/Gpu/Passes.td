@@ -8,10 +8,10 @@ include "mlir/Pass/PassBase.td"
 def MapToGpuLibraries : Pass<"array-map-to-gpu-libraries", "::mlir::func::FuncOp"> {
   let summary = "Map large matmuls and routines to NVIDIA's libraries";
   let description = [{
-    A contraction on buffers that is large enough becomes an `array.runtime_call "product"`. The library also does a
-    cast that alone reads the result; other readers remain. A call of the runtime's library stays a call if one of
-    `libraries` is faster than kernels. Either gets the attribute `array.library`, which names the library and which
-    later passes respect. Without libraries the pass does nothing.
+    A contraction on buffers that is large enough becomes an `array.runtime_call "product"`. If the only reader of the
+    result is a cast, the library also casts; other readers remain. A call of the runtime's library stays a call if one
+    of `libraries` is faster than kernels. Both kinds of calls get the attribute `array.library`, the name of the
+    library, which later passes use. Without libraries the pass does nothing.
 
     Invariants: buffers have static shapes. Elements are read and written in place: nothing is copied for a library.
   }];
@@ -25,8 +25,8 @@ def MapMatmulsToGpu : Pass<"array-map-matmuls-to-gpu", "::mlir::func::FuncOp"> {
     A contraction or convolution on buffers (a body that multiplies and adds, operands at linear functions of the loops)
     becomes a `gpu.launch`. Each block computes a tile of the result. Terms pass through shared memory in stages, with
     asynchronous copies on sm_80 and later. Threads multiply them, or tensor cores for f16 and bf16 with sums in f32
-    (bf16 from sm_80 on). An elementwise op that alone reads the result is fused. If there are many terms for few
-    results, several blocks share the terms of a tile, and a `linalg.generic` adds their sums in order.
+    (bf16 from sm_80 on). If the only reader of the result is an elementwise op, the op is fused. If there are many
+    terms for few results, several blocks share the terms of a tile, and a `linalg.generic` adds their sums in order.
 
     Invariants: buffers have static shapes; temporaries have no offsets yet (array-plan-memory comes later). Matmuls
     with few rows, columns or terms remain for array-map-to-gpu.
@@ -45,11 +45,11 @@ def MapRowFusionsToGpu : Pass<"array-map-row-fusions-to-gpu", "::mlir::func::Fun
     Neighbouring linalg ops of a block that work row by row become one `gpu.launch`: at least one reduction along
     memory, and elementwise ops on the same rows, or on one value for each row. Lanes of a warp, or a block, share a
     row. Values that one op passes to another are values of the kernel. The kernel loads values from before it and
-    stores values with other readers. Temporaries without other readers are removed. An op that does not fit moves
-    behind the launch if it is independent of the later members.
+    stores values with other readers. Temporaries without other readers are removed. Other ops move behind the launch if
+    they are independent of the later members.
 
     A member reads an element of a buffer that the kernel writes only at the same row and column. Long rows that several
-    blocks share remain for array-map-to-gpu if there are few of them; so do reductions across memory.
+    blocks share remain for array-map-to-gpu if there are few of them. Reductions across memory also remain.
 
     Invariants: buffers have static shapes, indexing maps are linear; temporaries are not planned yet.
   }];
@@ -61,10 +61,10 @@ def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Map each linalg op and copy on buffers to the threads of a GPU";
   let description = [{
     Each `linalg.generic`, `linalg.fill` and `memref.copy` becomes a `gpu.launch` of blocks of threads. A thread of an
-    elementwise op takes neighbouring points of 16 bytes. Lanes of a warp, or a block, share a reduction along memory;
-    rows of threads share one across memory; several blocks share one with few results: they store partial results in
-    temporaries, and a second launch combines them. The schedule depends only on sizes, so results are the same on every
-    GPU. Control flow, and its reads of buffers, stay on the host.
+    elementwise op takes neighbouring points of 16 bytes. Lanes of a warp, or a block, share a reduction along memory.
+    Rows of threads share a reduction across memory. Several blocks share a reduction with few results: they store
+    partial results in temporaries, and a second launch combines them. The schedule depends only on sizes, so results
+    are the same on every GPU. Control flow, and its reads of buffers, stay on the host.
 
     Invariants: buffers have static shapes, indexing maps are linear; array-plan-memory comes later, because reductions
     need temporaries. Afterwards no linalg op is left.
@@ -135,8 +135,8 @@ def MapLoopsToGpu : Pass<"array-map-loops-to-gpu", "::mlir::func::FuncOp"> {
 def LaunchStores : Pass<"array-launch-stores", "::mlir::func::FuncOp"> {
   let summary = "Move the stores of @main into kernels of one thread";
   let description = [{
-    Stores of @main, with loops and conditionals that launch nothing, become a `gpu.launch` of one thread; so does the
-    code between two stores.
+    Stores of @main, with loops and conditionals that launch nothing, and the code between two such stores, become a
+    `gpu.launch` of one thread.
 
     Invariants: linalg ops are launches (array-map-to-gpu). Afterwards @main writes memory only by launches and by calls
     of the runtime's library.
@@ -147,9 +147,9 @@ def LaunchStores : Pass<"array-launch-stores", "::mlir::func::FuncOp"> {
 def PredicateLaunches : Pass<"array-predicate-launches", "::mlir::func::FuncOp"> {
   let summary = "Launch branches and loops before their condition is known";
   let description = [{
-    If the condition of an `scf.if` is loaded, and its branches are a few launches and nothing else, both branches are
-    launched. A kernel keeps the condition in a flag, and the threads of the other kernels return at once if theirs is
-    not the chosen branch. For such an `scf.while`, some iterations are launched, then the host reads the flag. A kernel
+    If the condition of an `scf.if` is loaded, and its branches have only a few launches, both branches are launched. A
+    kernel keeps the condition in a flag. The threads of the other kernels return at once if their branch is not
+    chosen. For such an `scf.while`, some iterations are launched, then the host reads the flag. A kernel
     of each iteration clears the flag when the condition no longer holds.
 
     Invariants: @main stores nothing itself (array-launch-stores), temporaries are not planned yet.
@@ -163,7 +163,7 @@ def SinkLoads : Pass<"array-sink-loads", "::mlir::func::FuncOp"> {
   let description = [{
     If a `gpu.launch` captures a value that is computed from a load, the kernel loads and computes it. If the memory is
     overwritten before the kernel runs, or by its other threads, a launch of one thread keeps the value in a temporary.
-    Loads stay on the host where the host needs the value: the condition of a loop or of a branch, the bounds of a loop.
+    If the host needs a value, its load stays on the host: the condition of a loop or of a branch, the bounds of a loop.
 
     Invariants: @main stores nothing itself (array-launch-stores), temporaries are not planned yet. Afterwards no launch
     captures a value that was loaded outside it.
