@@ -108,7 +108,7 @@ def Array_AllToAllOp : Array_CollectiveOp<"all_to_all", "one part of the value o
   }];
 }
 
-def Array_CollectivePermuteOp : Array_CollectiveOp<"collective_permute", "the value of the member that sends its own"> {
+def Array_CollectivePermuteOp : Array_CollectiveOp<"collective_permute", "the value of the member that sends here"> {
   let description = Array_CollectiveDoc<[{
     `pairs` alternates between senders and receivers, as places in the rows of `groups`. A member that receives nothing
     gets zeros. One member may send to several.

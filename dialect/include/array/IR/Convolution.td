@@ -26,7 +26,7 @@ def Array_ConvGeneralDilatedOp : Array_Op<"conv_general_dilated", [Pure]> {
       strides and dilations are at least 1.
     - C4: group counts are at least 1, at most one of them is not 1, and they divide the features and the batch.
     - C5: the input features of `lhs` are `feature_group_count` times those of `rhs`.
-    - C6: the shape of `result` is compatible with what follows from the operands.
+    - C6: the shape of `result` is compatible with the shape that follows from the operands.
     - C7: the element type of `result` is that of the operands or a wider one of the same kind.
     - C8: `sizes` has one operand for each `?` in `low` and `high`.
   }]>.description;

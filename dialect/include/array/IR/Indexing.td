@@ -70,9 +70,9 @@ def Array_GatherOp : Array_InferredOp<"gather"> {
     the others, in order. The position in a dimension of `start_indices_batching_dims` indexes the corresponding
     dimension of `operand_batching_dims`.
 
-    A window that is not inside is moved inside (`mode = "clip"`), or replaced by a scalar, the last input (`"fill"`);
-    `"promise_in_bounds"` excludes such windows. The attributes "sorted" and "unique" are hints. `-1` in `slice_sizes`
-    is the whole dimension.
+    If a window is not inside the operand, it is clamped to the operand (`mode = "clip"`), or replaced by a scalar, the
+    last input (`"fill"`); `"promise_in_bounds"` excludes such windows. The attributes "sorted" and "unique" are hints.
+    `-1` in `slice_sizes` is the whole dimension.
 
     With a `?` in `slice_sizes`, the sizes are written before the other attributes:
     `%x at(%i) slice_sizes = [1, ?] sizes(%n) {...}`.
@@ -87,9 +87,9 @@ def Array_GatherOp : Array_InferredOp<"gather"> {
     - C2: the indices are i32 or i64, of compatible shapes.
     - C3: `collapsed_slice_dims` and `operand_batching_dims` are distinct dimensions of the operand, the former increasing;
       the entries of `start_index_map` are distinct dimensions that are no batching dimensions.
-    - C4: `slice_sizes` has an entry for each dimension of the operand, that lies in it, and is 1 where it is collapsed or
-      batching.
-    - C5: `offset_dims` has an increasing dimension of the result for each that the window keeps.
+    - C4: `slice_sizes` has an entry for each dimension of the operand, which is at most its size, and 1 for a collapsed
+      or batching dimension.
+    - C5: `offset_dims` has a dimension of the result, in increasing order, for each dimension that the window keeps.
     - C6: `start_indices_batching_dims` are distinct dimensions of the indices, compatible with `operand_batching_dims`.
     - C7: `mode` is `clip`, `fill` or `promise_in_bounds`.
     - C8: `sizes`, the last inputs, has one operand for each `?` in `slice_sizes`.
@@ -122,8 +122,8 @@ def Array_ScatterOp : Array_InferredOp<"scatter"> {
     `scatter_dims_to_operand_dims[k]`. With `set`, the last update of an element wins. `inserted_window_dims` and
     `operand_batching_dims` are dimensions of the operand in which the window has size 1; the updates lack them.
 
-    A window that is not inside is moved inside (`mode = "clip"`), or dropped (`"fill"`); `"promise_in_bounds"` excludes
-    such windows.
+    If a window is not inside the operand, it is clamped to the operand (`mode = "clip"`), or dropped (`"fill"`);
+    `"promise_in_bounds"` excludes such windows.
 
     ```mlir
     %y = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill",

@@ -20,8 +20,7 @@ def Array_KernelCallOp : Array_Op<"kernel_call", [RecursiveMemoryEffects, AttrSi
   let description = Array_Doc<[{
     The grid has `grid[0] x grid[1] x ...` indices. For each of them, the last one fastest, `maps` gives the offset of a
     block in every dimension of each of `inputs`, then of each of `outputs`. `blocks` has the sizes of these blocks; 0
-    is one element, whose dimension the block does not have. An offset at which the block would leave the array is
-    replaced by the nearest one at which it does not.
+    is one element, whose dimension the block does not have. Offsets are clamped, so that the block lies in the array.
 
     `body` takes the index, the blocks of the inputs, the blocks of the outputs, and scratch memory, which is each
     further argument. It yields the next blocks of the outputs, and the next contents of the scratch memory. The first
@@ -30,7 +29,7 @@ def Array_KernelCallOp : Array_Op<"kernel_call", [RecursiveMemoryEffects, AttrSi
 
     Dimensions of the grid in `parallel` have independent indices: for two of them, the blocks of an output do not
     overlap. These dimensions may run in any order, and before the others. Scratch memory starts with zeros for each
-    index of them. `overwritten` names outputs whose operand no block reads, and no element keeps.
+    index of them. `overwritten` names outputs whose operand is dead: no block reads it, and no element keeps its value.
 
     Lowering computes blocks in place: they are views of the operands.
 

@@ -30,7 +30,7 @@ class Array_MatrixDoc<string text, string shapes> {
   string description = Array_Doc<text # "\n    All leading dimensions are of a batch.\n", [{
     - C1: the leading dimensions of operands and results are compatible.
     - C2: the last dimensions are of sizes }] # shapes # [{.
-    - C3: all have elements of one type, but that pivots are i32, and norms and the like are real.
+    - C3: operands and results have one element type, except pivots, which are i32, and real results, such as norms.
   }]>.description;
 }
 

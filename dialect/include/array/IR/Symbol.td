@@ -12,8 +12,8 @@ def Array_SymbolOp : Array_Op<"symbol", [Pure]> {
     without it has its own symbol for each `?`.
 
     The attribute `array.symbols` of `@main` has a dictionary for each symbol: `min` (default 0), `max` (default none)
-    and `multiple_of` (default 1), which the caller checks, `expected`, the size that the code is chosen for, and `name`,
-    by which callers know it. `array.requires` has further conditions: dictionaries of `condition` (`"equal"`, or
+    and `multiple_of` (default 1), which the caller checks, `expected`, a hint for the choice of code, and `name`, the
+    name for callers. `array.requires` has further conditions: dictionaries of `condition` (`"equal"`, or
     `"at_least"`), `sizes`, a map from the `?` of the arguments to both sides and to numbers for the message, and
     `message`, in which `{0}` is the first of these numbers.
 
@@ -31,7 +31,7 @@ def Array_SymbolOp : Array_Op<"symbol", [Pure]> {
 }
 
 def Array_ThreadsOp : Array_Op<"threads", [Pure]> {
-  let summary = "the most threads that share a loop of this call";
+  let summary = "the maximum number of threads that share a loop of this call";
   let description = [{
     At least 1. The lowering of scatters divides the rows of the target into as many parts; array-emit-entry reads the
     number from the frame. The results of a program don't depend on it.

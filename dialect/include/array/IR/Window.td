@@ -58,8 +58,8 @@ def Array_ReduceWindowMinOp : Array_ReduceWindowOp<"reduce_window_min", Array_Re
 class Array_SelectOp<string mnemonic, string text, string example> : Array_Op<mnemonic, [Pure]> {
   let summary = text;
   let description = Array_Doc<[{
-    The windows are those of `reduce_window_max`. Each chooses its first maximum (with `greatest = false`, its first
-    minimum), or its first nan. A window of only padding chooses nothing.
+    The windows are those of `reduce_window_max`. Each window chooses its first maximum (with `greatest = false`, its
+    first minimum), or its first nan. A window of only padding chooses nothing.
 
     ```mlir
     %y = array.}] # mnemonic # [{ %s, %x greatest = true window_dimensions = [2] window_strides = [2] low = [0]
