@@ -28,7 +28,7 @@ struct PythonPattern : mlir::RewritePattern {
                 Run &run)
       : RewritePattern(root, benefit, context), function(function), run(run) {}
 
-  /// It has matched if it changed something.
+  /// A pattern has matched if it changed the module.
   mlir::LogicalResult matchAndRewrite(mlir::Operation *op, mlir::PatternRewriter &rewriter) const override {
     if (run.error)
       return mlir::failure();

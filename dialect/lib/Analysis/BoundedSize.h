@@ -7,8 +7,8 @@
 
 namespace mlir::array {
 
-/// A number, or a number times index values. Choices of code use its expected value; correctness relies on its bounds
-/// alone.
+/// A number, or a number times index values. Choices of code use its expected value; correctness relies only on its
+/// bounds.
 class BoundedSize {
 public:
   BoundedSize(int64_t number = 1) : extent(number), facts{number, number, number, number} {}

@@ -42,7 +42,7 @@ inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
 /// The smallest divisor of `total` that is at least `least`, preferably a multiple of `unit`; 0 if it leaves fewer than
 /// two blocks.
 inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
-  // Bounds the search, which a large size of some module would make last for hours.
+  // Bounds the search: a large size of some module would make it last for hours.
   constexpr int64_t mostTries = int64_t(1) << 22;
   least = std::max<int64_t>(least, 1);
   int64_t largest = std::min(total / 2, least > total / 8 ? total : 8 * least);
@@ -51,7 +51,7 @@ inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
   int64_t mostBlocks = total / least, leastBlocks = llvm::divideCeil(total, largest);
   for (int64_t multiple : {unit, int64_t(1)}) {
     int64_t tries = 0;
-    // Search block counts or block sizes, whichever are fewer.
+    // Search block counts or block sizes: the smaller set.
     if (mostBlocks - leastBlocks < (largest - least) / multiple) {
       for (int64_t blocks = mostBlocks; blocks >= leastBlocks && tries < mostTries; --blocks, ++tries)
         if (total % blocks == 0 && total / blocks % multiple == 0)

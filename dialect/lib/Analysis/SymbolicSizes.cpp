@@ -285,7 +285,7 @@ AffineExpr SymbolicSizes::find(Value index) {
   return expressions[index] = found ? simplified(found) : found;
 }
 
-/// A symbol of @main that follows from others. Another function takes its sizes from its caller.
+/// A symbol of @main that follows from others. Other functions take their sizes from their callers.
 AffineExpr SymbolicSizes::derive(bool isMaximum, AffineExpr lhs, AffineExpr rhs) {
   if (function.getSymName() != "main")
     return {};

@@ -1,6 +1,6 @@
 // array-eliminate-empty-tensors and array-bufferize: upstream's passes with the analysis of InPlaceAnalysis.cpp. After
 // array-in-place-carries; array-forward-copies follows. The option short-program is for tests: in programs of at most
-// that many operations on tensors, upstream's analysis decides everything. Its time matters in longer programs alone.
+// that many operations on tensors, upstream's analysis decides everything. Its time matters only in longer programs.
 #include "array/Bufferize/Bufferize.h"
 #include "InPlaceAnalysis.h"
 #include "array/Analysis/GivenUp.h"

@@ -124,7 +124,8 @@ bool isUnchanged(const Assembled &found) {
   return true;
 }
 
-/// The borders of the pieces, in each loop of a reader. A loop of unknown length, along which no piece is, has no more.
+/// The borders of the pieces, in each loop of a reader. A loop of unknown length has no further borders, because no
+/// piece divides it.
 SmallVector<SmallVector<int64_t>> cutsOf(linalg::GenericOp op, const DenseMap<Value, const Assembled *> &assembled) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<SmallVector<int64_t>> cuts;
@@ -308,7 +309,7 @@ struct ForwardCopies : impl::ForwardCopiesBase<ForwardCopies> {
       if (std::optional<Assembled> found = analyze(alloc); found && isUnchanged(*found))
         candidates.push_back(std::move(*found));
     });
-    // The source of one may be another one, which would be erased. The next round takes it.
+    // The source of one may be another temporary, which would be erased. The next round forwards it.
     DenseSet<Value> sources;
     for (const Assembled &found : candidates)
       for (const Piece &piece : found.pieces)

@@ -80,7 +80,7 @@ bool isSameView(Value a, Value b) {
   return true;
 }
 
-/// An operation of a block that uses memory, and how.
+/// An operation of a block that uses memory, and its kind of use.
 struct Use {
   Operation *op;
   Place place;
@@ -95,7 +95,7 @@ struct Forwarded {
   SmallVector<Operation *, 2> reshapes; ///< Between the temporary and the copy, from the temporary on.
 };
 
-/// The copy is the only reader, and the writer writes each element without a look at the former one.
+/// The copy is the only reader, and the writer writes each element without reading the former one.
 std::optional<Forwarded> match(memref::CopyOp copy) {
   Forwarded found;
   found.copy = copy;

@@ -155,7 +155,7 @@ void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
 }
 
 /// Whether a loop or insertions compute the next tensor in the memory of the current one. To bufferization, one more
-/// write there would conflict with what they read.
+/// write there would conflict with their reads.
 bool isComputedInPlaceOf(Value next, Value current) {
   if (!next.getDefiningOp() || !isa<scf::ForOp, scf::WhileOp, tensor::InsertSliceOp>(next.getDefiningOp()))
     return false;

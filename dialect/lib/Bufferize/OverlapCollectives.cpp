@@ -1,6 +1,6 @@
-// array-overlap-collectives: a collective goes on while the program computes what does not depend on it. Runs on
-// buffers, after array-forward-stores, while operations are whole; array-reuse-buffers and array-plan-memory follow,
-// which see the memory in use until the wait. The runtime's side is runtime/lib/collective/StartedCollectives.cpp.
+// array-overlap-collectives: a collective runs while the program computes independent values. Runs on buffers, after
+// array-forward-stores, while operations are whole; array-reuse-buffers and array-plan-memory follow, which see the
+// memory in use until the wait. The runtime's side is runtime/lib/collective/StartedCollectives.cpp.
 #include "Analysis/BufferUses.h"
 #include "array/Bufferize/Passes.h"
 #include "array/IR/Array.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr StringLiteral kCollective = "collective", kStart = "collective_start", kWait = "collective_wait";
 
-/// The number of elements that are computed in the time that starting in another thread costs.
+/// The number of elements that are computed in the time of a start in another thread.
 constexpr int64_t kLeastWork = 1 << 15;
 
 bool isExchange(RuntimeCallOp call) { return call.getName() == kCollective && call.getParams()[0] != PCRT_PARTICIPANT; }
@@ -30,7 +30,7 @@ bool isPartOfOne(Operation *op) {
   return call && (call.getName() == kStart || call.getName() == kWait);
 }
 
-/// Whether an operation acts outside the program, or is a collective that waits: what is started stays on its side.
+/// Whether an operation acts outside the program, or is a collective that waits: no start or wait moves across it.
 bool isBarrier(Operation *op) {
   return op
       ->walk([](Operation *inner) {
@@ -59,7 +59,7 @@ struct Pair {
 
   Value input() const { return RuntimeCallOp(start).getIns().front(); }
   Value output() const { return RuntimeCallOp(start).getOuts().front(); }
-  /// Whether the collective may go on while the operation runs.
+  /// Whether the collective may run beside the operation.
   bool goesWith(Operation *op) const {
     return !op->hasTrait<OpTrait::IsTerminator>() && !isBarrier(op) && !mayUseMemory(op, viewedBuffer(output())) &&
            !writes(op, viewedBuffer(input()));
@@ -103,7 +103,7 @@ void hoist(const Pair &pair) {
     if (!isMemoryEffectFree(op))
       place = op;
   }
-  // What it needs may lie below the place, in this order.
+  // Its operands may lie below the place, in this order.
   for (Operation *op : llvm::reverse(carried))
     if (place == start || !op->isBeforeInBlock(place))
       op->moveBefore(place);

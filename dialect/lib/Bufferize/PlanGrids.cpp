@@ -1,7 +1,7 @@
 // Loops over the grids of kernels, and scans with independent iterations (array-share-scans), as parts of
 // array-plan-memory: their temporaries get places in one private buffer, of which each piece of the loop has one, and
-// the loop is marked as parallel. A loop that can't be shared stays as it is: its temporaries are in the arena, and one
-// thread runs it.
+// the loop is marked as parallel. If a loop can't be shared, it does not change: its temporaries are in the arena, and
+// one thread runs it.
 #include "Analysis/BufferUses.h"
 #include "Analysis/ParallelLoops.h"
 #include "Temporaries.h"
@@ -92,7 +92,7 @@ static bool planGrid(func::FuncOp function, scf::ForOp loop) {
   // Parts were made because there is work for threads.
   if (!hasParts && (trips < 2 || ns * double(trips) < kSharedNs))
     return false;
-  // Of a scan nobody expects several threads.
+  // No user expects several threads for a scan.
   auto giveUp = [&](const Twine &why) {
     if (isKernel)
       tellGivenUp(loop.getLoc(), "sequential-kernel", "one thread runs the kernel: " + why);
@@ -141,7 +141,7 @@ static bool planGrid(func::FuncOp function, scf::ForOp loop) {
   return true;
 }
 
-/// The value for one thread: what it is computed from is cloned where that depends on their number.
+/// The value for one thread. Operations on which it depends are cloned if they depend on the number of threads.
 static Value forOneThread(OpBuilder &b, Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))

@@ -68,7 +68,7 @@ private:
   int64_t of(func::FuncOp callee) {
     if (!callee || callee.isExternal())
       return kCallCost;
-    auto [known, isNew] = ofFunctions.try_emplace(callee, kCallCost); // should it call itself
+    auto [known, isNew] = ofFunctions.try_emplace(callee, kCallCost); // in case it calls itself
     if (!isNew)
       return known->second;
     return ofFunctions[callee] = of(callee.getBody());

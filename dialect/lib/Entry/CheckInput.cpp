@@ -120,7 +120,7 @@ LogicalResult checkSymbols(func::FuncOp function) {
     auto facts = dyn_cast<DictionaryAttr>(attribute);
     if (facts && derivedSymbol(function, number))
       return isDerived(facts) && ++number;
-    if (given++ < number++) // behind one that follows from others
+    if (given++ < number++) // after one that follows from others
       return false;
     bool areNumbers = facts && llvm::all_of(facts, [](NamedAttribute fact) {
                         auto number = dyn_cast<IntegerAttr>(fact.getValue());
@@ -169,7 +169,7 @@ std::optional<SmallVector<AffineExpr>> unknownSizes(func::FuncOp main) {
   return found;
 }
 
-/// Checks what @main requires of the sizes of its arguments, unless it follows from the bounds of the symbols.
+/// Checks the conditions of @main on the sizes of its arguments, unless they follow from the bounds of the symbols.
 LogicalResult guardRequirements(func::FuncOp main) {
   auto given = main->getAttr(kRequiresAttr);
   auto all = dyn_cast_or_null<ArrayAttr>(given);

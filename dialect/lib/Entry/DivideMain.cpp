@@ -1,10 +1,10 @@
-// array-divide-main: a long block of @main becomes calls of private functions of bounded length, so that the passes
-// behind, above all LLVM's, take time that is proportional to the length of the program, and work on the parts at the
-// same time. Runs after array-outline-kernels, which has taken out what repeats; array-expand-math and
+// array-divide-main: a long block of @main becomes calls of private functions of bounded length, so that the time of
+// later passes, above all LLVM's, is proportional to the length of the program, and they work on the parts at the same
+// time. Runs after array-outline-kernels, which has outlined repeated parts; array-expand-math and
 // array-parallelize-loops follow.
 //
-// A part is a row of operations in order. It takes the arguments of @main that it uses, and the values that earlier
-// operations computed, and returns those that later ones use. Views of buffers are not passed, but made again.
+// A part is a sequence of operations. Its inputs are the used arguments of @main, and values that earlier operations
+// computed. Its results are the values that later operations use. Views of buffers are not passed, but made again.
 #include "Analysis/ParallelLoops.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
@@ -74,7 +74,7 @@ bool staysInMain(Operation *op) {
            }).wasInterrupted();
 }
 
-/// A row of operations of a block of @main.
+/// A sequence of operations of a block of @main.
 class Part {
 public:
   Part(func::FuncOp main, Operation *first, Operation *last)

@@ -117,7 +117,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     return made;
   }
 
-  /// The size of a symbol: from the caller, or of one that follows from others from their sizes.
+  /// The size of a symbol: the caller's, or computed from the sizes of the symbols that define it.
   static Value loadSymbol(OpBuilder &builder, Location loc, Value symbols, int64_t number, func::FuncOp main) {
     if (std::optional<DerivedSymbol> derived = derivedSymbol(main, number)) {
       Value lhs = computeSize(builder, loc, symbols, derived->lhs, main),
@@ -155,7 +155,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     }
   }
 
-  /// Loads from the frame what depends on the call: the symbols' sizes, and the number of threads.
+  /// Loads the values that depend on the call from the frame: the symbols' sizes, and the number of threads.
   static void loadFromFrame(func::FuncOp main, SmallVectorImpl<EntryArgument> &arguments) {
     SmallVector<SymbolOp> symbols;
     SmallVector<ThreadsOp> threads;

@@ -31,7 +31,7 @@ struct Guard {
 /// The name of an operation in errors: "add" for the dialect, also after lowering; "tensor.extract".
 StringRef nameInErrors(Operation *op);
 
-/// How an expression reads in errors.
+/// The text of an expression in errors.
 std::string textOf(AffineExpr expression);
 
 /// A location for operations that replace this one. It keeps the name.

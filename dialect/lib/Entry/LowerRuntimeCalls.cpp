@@ -107,9 +107,9 @@ Value takeBudget(TableCalls &calls, func::FuncOp function) {
   return counter;
 }
 
-/// The same number, of which LLVM knows nothing: empty assembly. Without it the counter of a loop is an induction
-/// variable that starts where the counter of the loop before ends, and the time of LLVM's analysis of induction
-/// variables grows with the third power of the number of loops.
+/// The same number, opaque to LLVM: empty assembly. Without it the counter of a loop is an induction variable that
+/// starts at the end of the previous loop's counter. Then the time of LLVM's analysis of induction variables grows with
+/// the third power of the number of loops.
 Value hidden(ImplicitLocOpBuilder &builder, Value number) {
   return LLVM::InlineAsmOp::create(builder, TypeRange{number.getType()}, ValueRange{number}, /*asm_string=*/"",
                                    /*constraints=*/"=r,0", /*has_side_effects=*/false, /*is_align_stack=*/false,

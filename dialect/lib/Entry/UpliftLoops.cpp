@@ -1,6 +1,5 @@
 // array-uplift-loops: a while loop that counts (`i < n`, `i + 1`) becomes a loop with bounds. Its length is known
-// before its first iteration, so that its budget is spent once; and its counter has a range, so that clamps of indices
-// fold.
+// before its first iteration, so its budget is spent once. Its counter has a range, so clamps of indices fold.
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
 #include "array/IR/Array.h"
@@ -47,7 +46,7 @@ void hoistLimit(scf::WhileOp loop) {
 }
 
 /// A loop over a number that grows by 1 until it reaches a limit. (Larger steps could overflow in the last iteration,
-/// and upstream's pattern also takes steps of loops that never end.)
+/// and upstream's pattern also accepts the steps of loops that never end.)
 struct CountingLoop {
   scf::WhileOp loop;
   unsigned counter; // the number of the argument
@@ -70,7 +69,7 @@ std::optional<CountingLoop> countsUp(scf::WhileOp loop) {
   return CountingLoop{loop, counter.getArgNumber(), isMirrored ? condition.getLhs() : condition.getRhs()};
 }
 
-/// Upstream's pattern takes the counter of the last iteration for that after it.
+/// Upstream's pattern uses the counter of the last iteration as the counter after the loop.
 bool uplift(IRRewriter &rewriter, const CountingLoop &counting) {
   scf::WhileOp loop = counting.loop;
   Value start = loop.getInits()[counting.counter], end = loop.getResult(counting.counter);
@@ -95,7 +94,7 @@ ConstantIntRanges rangeOf(DataFlowSolver &solver, Value value) {
   return ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(value.getType()));
 }
 
-/// The number of the operand that is the result of a clamp, whatever the values are.
+/// The number of the operand that is the result of a clamp for all values.
 std::optional<unsigned> alwaysChosen(DataFlowSolver &solver, Operation *op) {
   bool isMinimum = isa<arith::MinSIOp, arith::MinUIOp>(op), isSigned = isa<arith::MinSIOp, arith::MaxSIOp>(op);
   if (!isMinimum && !isa<arith::MaxSIOp, arith::MaxUIOp>(op))
@@ -118,7 +117,7 @@ void foldByRanges(func::FuncOp function) {
   solver.load<dataflow::IntegerRangeAnalysis>();
   if (failed(solver.initializeAndRun(function)))
     return;
-  // Nothing changes before all is decided: the analysis knows values by their address.
+  // All decisions come before all changes, because the analysis identifies values by their address.
   SmallVector<std::pair<Operation *, unsigned>> clamps;
   SmallVector<std::pair<arith::CmpIOp, bool>> comparisons;
   function.walk([&](Operation *op) {

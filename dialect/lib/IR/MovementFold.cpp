@@ -18,7 +18,7 @@ static bool isIdentity(ArrayRef<int64_t> permutation) {
 /// If the array is empty, a dynamic size does not follow from the number of elements.
 static bool isKnownEmpty(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
 
-/// Whether the types say that both have the same shape.
+/// Whether both have the same shape by their types.
 static bool haveSameKnownType(Type operand, Type result) {
   return operand == result && cast<RankedTensorType>(result).hasStaticShape();
 }

@@ -248,8 +248,8 @@ const Target *targetOf(StringRef name) {
   return nullptr;
 }
 
-/// A function of the host program, by its slot in the table of the loaded code: what the package's PJRT plugin makes of
-/// JAX's callbacks. Ordered ones have a token first.
+/// A function of the host program, by its slot in the table of the loaded code. The package's PJRT plugin makes such
+/// calls from JAX's callbacks. The first operand of an ordered callback is a token.
 LogicalResult convertHostCall(Source &source) {
   bool isEffectful = source.flag({"has_side_effect"}, false);
   int64_t slot = option(source, "slot");

@@ -1,5 +1,5 @@
-// Collectives among the devices of a program, which is one device's part already: its module says how many run it
-// together (kParticipantsAttr). Partitions are participants; JAX has one replica.
+// Collectives among the devices of a program, which is already one device's part. An attribute of its module has the
+// number of devices (kParticipantsAttr). Partitions are participants; JAX has one replica.
 #include "Regions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,7 +87,7 @@ SmallVector<Value> reduceEach(Source &source, Attribute groups) {
   return made;
 }
 
-/// The groups of one size together, by their size: -1 fills up the short ones.
+/// The groups of one size together, by their size: -1 pads the short rows.
 std::map<int64_t, SmallVector<int64_t>> bySize(Attribute groups) {
   std::map<int64_t, SmallVector<int64_t>> found;
   auto rows = dyn_cast<DenseIntElementsAttr>(groups);
@@ -103,7 +103,8 @@ std::map<int64_t, SmallVector<int64_t>> bySize(Attribute groups) {
   return found;
 }
 
-/// Groups of a collective have one size: for each size there is a branch, which its members take.
+/// Groups of a collective have one size. So there is a branch for each size, which the members of groups of this size
+/// take.
 LogicalResult reduceBySize(Source &source, const std::map<int64_t, SmallVector<int64_t>> &groups) {
   OpBuilder &builder = source.builder;
   int64_t count = participantsOf(source.op);
@@ -174,7 +175,7 @@ LogicalResult convertAllToAll(Source &source) {
                       named(source, "groups", groups)});
 }
 
-/// Alternating senders and receivers. Who receives nothing gets zeros.
+/// Alternating senders and receivers. A participant without a sender gets zeros.
 LogicalResult replaceByPermute(Source &source, ArrayRef<int64_t> pairs) {
   bool isAlone = participantsOf(source.op) == 0;
   if (isAlone && refuseOthers(source, pairs))

@@ -177,8 +177,8 @@ static LogicalResult convertFunction(func::FuncOp function) {
   return convertBlock(function.getBody().front());
 }
 
-/// The entry's arguments and results are arrays: an empty one stands for a token, as in JAX's own calls. What comes
-/// from one call and goes to the next orders them.
+/// The entry's arguments and results are arrays: an empty array stands for a token, as in JAX's own calls. The token
+/// that one call returns and the next one takes orders the calls.
 static void replaceTokens(func::FuncOp entry) {
   Block &body = entry.getBody().front();
   auto array = RankedTensorType::get({0}, IntegerType::get(entry.getContext(), 1));

@@ -225,14 +225,14 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
   return results;
 }
 
-/// Whether an operation stands in the computation of another one, as that of a reduction.
+/// Whether an operation is in the computation of another one, such as that of a reduction.
 static bool isInComputation(Operation *op) {
   auto rule = rules().find(op->getParentOp()->getName().getStringRef());
   return rule != rules().end() && rule->second.regions > 0 && !rule->second.takesAnything;
 }
 
 void inlineComputations(ModuleOp module) {
-  // A function that calls itself is deeper than there are functions, and its call is refused later.
+  // If a function calls itself, the depth exceeds the number of functions; its call is refused later.
   size_t deepest = llvm::range_size(module.getOps<func::FuncOp>());
   SmallVector<std::pair<func::CallOp, size_t>> open;
   module.walk([&](func::CallOp call) {

@@ -425,8 +425,8 @@ void SizeValues::setEntry(unsigned symbol, DictionaryAttr facts) {
 void SizeValues::assumeAtLeast(AffineExpr lhs, AffineExpr rhs) {
   AffineExpr value = resolved(lhs), difference = simplified(value - resolved(rhs));
   auto least = dyn_cast<AffineConstantExpr>(resolved(rhs));
-  // A size that is a sum, such as `n + m` or `n + 2`: JAX says that what is left of it is at least 1. What is left is a
-  // symbol from then on, if this keeps the bounds of the sum.
+  // A size that is a sum, such as `n + m` or `n + 2`: JAX states that the rest, the sum without its other terms, is at
+  // least 1. From then on the rest is a symbol, if this keeps the bounds of the sum.
   for (unsigned symbol = arguments; least && symbol-- > 0;) {
     auto linear = linearIn(value, symbol);
     if (!linear || linear->first != 1 || (isa<AffineConstantExpr>(linear->second) && least.getValue() != 1) ||
@@ -455,7 +455,7 @@ void SizeValues::assumeAtLeast(AffineExpr lhs, AffineExpr rhs) {
 
 void SizeValues::assumeEqual(AffineExpr lhs, AffineExpr rhs) {
   AffineExpr difference = simplified(resolved(lhs) - resolved(rhs));
-  // A size that is a multiple: JAX says so of `2*n` and `2*n + 1`, and of the constraint `mod(n, 2) == 0`.
+  // A size that is a multiple: JAX states this for `2*n` and `2*n + 1`, and for the constraint `mod(n, 2) == 0`.
   SmallVector<std::pair<AffineExpr, int64_t>> divisions;
   difference.walk([&](AffineExpr part) {
     if (part.getKind() == AffineExprKind::Mod || part.getKind() == AffineExprKind::FloorDiv)
@@ -481,7 +481,7 @@ void SizeValues::assumeEqual(AffineExpr lhs, AffineExpr rhs) {
       return;
     }
   }
-  // The size of a later argument is given by those before.
+  // The sizes of earlier arguments determine the size of a later one.
   for (unsigned symbol = symbolCount(); symbol-- > 0;)
     if (auto linear = linearIn(difference, symbol); linear && std::abs(linear->first) == 1) {
       mean(symbol, linear->first == 1 ? simplified(-linear->second) : linear->second);

@@ -1,5 +1,5 @@
-// Whole numbers that a program computes from the sizes of its arguments: polynomials of symbols, and terms that are
-// none as long as no fact decides them. SizeReader, which follows them through a program, uses them.
+// Whole numbers that a program computes from the sizes of its arguments: polynomials of symbols, and other terms until
+// a fact reduces them to polynomials. SizeReader, which propagates them through a program, uses them.
 #ifndef ARRAY_LIB_STABLEHLO_SIZEVALUES_H
 #define ARRAY_LIB_STABLEHLO_SIZEVALUES_H
 
@@ -14,8 +14,8 @@ inline constexpr llvm::StringLiteral kSizeOperations =
 /// A value is an attribute, so that equal ones are the same: an affine map with one result, or the name of an operation
 /// with its operands.
 ///
-/// Each `?` of the entry's arguments has a symbol of its own at first. A condition of the program may say what a symbol
-/// means in others; from then on, its values are in those.
+/// At first, each `?` of the entry's arguments has its own symbol. A condition of the program may define a symbol by
+/// others; from then on, values use those.
 class SizeValues {
 public:
   /// `count` is the number of `?`. The entry's `array.symbols` hold the facts meanwhile.
@@ -81,7 +81,7 @@ private:
   MLIRContext *context;
   SymbolicSizes facts;
   const unsigned arguments;
-  /// By symbol: what it stands for, and how it follows from the sizes of the arguments.
+  /// By symbol: its meaning in other symbols, and its expression in the sizes of the arguments.
   SmallVector<AffineExpr> meanings, sources;
   SmallVector<DerivedSymbol> derived;
 };

@@ -53,7 +53,7 @@ bool SizeReader::isNeeded(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is known of values
+// Known facts about values
 //===----------------------------------------------------------------------===//
 
 SizeReader::Dims SizeReader::dimsOf(Value value) {

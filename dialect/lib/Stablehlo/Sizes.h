@@ -1,5 +1,5 @@
-// Sizes that are not known: which of a program's scalars are sizes, and the sizes of its arrays. Before it: the parsed
-// program, with `?`. After it: the rules, which find the sizes noted at each operation (Source).
+// Unknown sizes: the scalars of a program that are sizes, and the sizes of its arrays. Before it: the parsed program,
+// with `?`. After it: the rules, which find the sizes noted at each operation (Source).
 #ifndef ARRAY_LIB_STABLEHLO_SIZES_H
 #define ARRAY_LIB_STABLEHLO_SIZES_H
 
@@ -13,8 +13,8 @@
 
 namespace mlir::array::stablehlo {
 
-/// What the reader notes at an operation of StableHLO: for each result or operand a map from the symbols to its
-/// dimensions, and for each operand one to its elements; a unit where they are not known.
+/// The reader's notes at an operation of StableHLO: for each result or operand a map from the symbols to its
+/// dimensions, and for each operand a map to its elements; a unit if they are not known.
 inline constexpr StringLiteral kResultSizesAttr = "result_sizes", kOperandSizesAttr = "operand_sizes",
                                kElementsAttr = "elements";
 
@@ -29,8 +29,8 @@ SmallVector<std::pair<unsigned, unsigned>> shapeOperands(Operation *op);
 /// top_k whose number of elements is an operand.
 inline constexpr StringLiteral kDynamicTopK = "stablehlo.dynamic_top_k";
 
-/// Follows the sizes from the arguments of @main through all functions. A function that is called with several sizes
-/// gets a copy for each.
+/// Propagates the sizes from the arguments of @main through all functions. If a function is called with several sizes,
+/// it gets a copy for each.
 class SizeReader {
 public:
   SizeReader(ModuleOp module, func::FuncOp entry);
@@ -45,7 +45,7 @@ public:
 private:
   using Dims = SmallVector<AffineExpr>;
   using Elements = SmallVector<Attribute>;
-  /// What is known of a value: its dimensions, null where unknown, and its elements, none if unknown.
+  /// The known facts about a value: its dimensions, null where unknown, and its elements, none if unknown.
   struct Known {
     Dims dims;
     Elements elements;
@@ -88,9 +88,9 @@ private:
   SymbolTable symbols;
   SizeValues values;
   DenseMap<Value, Known> known;
-  /// By callee and what is known of its arguments.
+  /// By callee and the known facts about its arguments.
   DenseMap<Attribute, func::FuncOp> copies;
-  /// What functions return; null results while one is being read.
+  /// The results of functions; null while a function is being read.
   DenseMap<Operation *, SmallVector<Known>> returned;
   llvm::SetVector<Operation *> active;
   SmallVector<Operation *> visited;

@@ -158,7 +158,7 @@ AffineExpr SizeReader::windowCount(AffineExpr size, AffineExpr window, AffineExp
     return {};
   AffineExpr padded = baseDilation == number(1) ? size : (size - 1) * baseDilation + 1;
   AffineExpr room = values.resolved(padded + low + high - (window - 1) * dilation - 1 + step.getValue());
-  // There is no window in an array that is smaller.
+  // A smaller array has no window.
   return values.factsOf(room).min >= 0 ? room.floorDiv(step.getValue()) : AffineExpr();
 }
 

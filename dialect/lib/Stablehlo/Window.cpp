@@ -1,6 +1,7 @@
-// reduce_window and select_and_scatter. A window over all previous elements is a running reduction. A region that is no
-// single operation is applied to the shifted arrays, one for each position of the window. As in XLA, and unlike the
-// specification, padding has no elements: the init counts once for each window, and not also for each padded position.
+// reduce_window and select_and_scatter. A window over all previous elements is a running reduction. A region with more
+// than a single operation is applied to the shifted arrays, one for each position of the window. As in XLA, and unlike
+// the specification, padding has no elements: the init counts once for each window, and not also for each padded
+// position.
 #include "Contraction.h"
 #include "Regions.h"
 #include "array/IR/Bytes.h"
@@ -189,7 +190,8 @@ SmallVector<int64_t> placeOf(int64_t number, const Windows &windows) {
   return place;
 }
 
-/// The next sums: those of the windows that have an element at a place, combined with it. The last argument says which.
+/// The next sums: if a window has an element at a place, its sum is combined with the element. The last argument is the
+/// mask of these windows.
 FailureOr<SmallVector<Value>> combineElements(Source &source, Region &region, ValueRange sums, SmallVector<Value> parts,
                                               const Extents &extents) {
   if (llvm::is_contained(parts, Value()))

@@ -33,7 +33,7 @@ public:
   void prepare(llvm::Module &module) const;
   /// Runs LLVM's part of the optimizations.
   void optimize(llvm::Module &module);
-  /// Generates an object file, or assembly text. Nobody waits for the functions that the build compiles.
+  /// Generates an object file, or assembly text. The compile time of functions that the build compiles does not matter.
   llvm::Expected<std::vector<char>> emit(llvm::Module &module, llvm::CodeGenFileType kind, bool isForBuild = false);
 
   ~HostTarget();

@@ -1,11 +1,11 @@
-// Passes of LLVM's code generation that cost more than they give (docs/rationale/036-less-code-generation.md).
+// Passes of LLVM's code generation whose cost exceeds their benefit (docs/rationale/036-less-code-generation.md).
 //
 // Loop strength reduction, on x86: an address there is a base, a scaled index and an offset, as the passes before LLVM
 // make it. The pass takes a fifth of a compilation, and the code is as fast without it.
 //
-// Machine LICM, in modules with a loop that uses more constants than there are registers. It takes all of them out of
-// the loop, and the register allocator, which has no registers for them, takes four fifths of the time to put all of
-// them back.
+// Machine LICM, in modules with a loop that uses more constants than there are registers. It hoists all of them out of
+// the loop. The register allocator has no registers for them, and takes four fifths of the time to move all of them
+// back.
 #include "OmittedPasses.h"
 
 #include "llvm/ADT/SmallPtrSet.h"

@@ -1,4 +1,4 @@
-// Passes of LLVM's code generation that a module does without (OmittedPasses.cpp).
+// Passes of LLVM's code generation that a module omits (OmittedPasses.cpp).
 #ifndef ARRAY_LIB_TARGET_OMITTEDPASSES_H
 #define ARRAY_LIB_TARGET_OMITTEDPASSES_H
 

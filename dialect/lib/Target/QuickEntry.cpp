@@ -1,8 +1,8 @@
-// Marks the entry of a program as a function that LLVM does not optimize, if it only passes pointers on.
+// If the entry of a program only passes pointers to functions, marks it as a function that LLVM does not optimize.
 //
 // Such an entry runs once in each call: it fills tables of arguments and calls kernels. Its code generation takes half
 // a millisecond with all of LLVM's passes, and a quarter of that without. Code with loops, floating-point numbers or
-// vectors computes something: it keeps all passes.
+// vectors keeps all passes.
 #include "QuickEntry.h"
 #include "array/Entry/Entry.h"
 

@@ -1,4 +1,4 @@
-// The entry of a program is compiled with the least effort if it only passes pointers on (QuickEntry.cpp).
+// If the entry of a program only passes pointers to functions, it is compiled without optimization (QuickEntry.cpp).
 #ifndef ARRAY_LIB_TARGET_QUICKENTRY_H
 #define ARRAY_LIB_TARGET_QUICKENTRY_H
 

@@ -137,7 +137,8 @@ public:
       if (pieces && hasElementwiseReaders(wholeOf(operand->get())))
         assembled[operand->get()] = std::move(*pieces);
     }
-    // What is assembled along the last dimensions has the shortest rows: it is stored if the whole is not worthwhile.
+    // Tensors that are assembled along the last dimensions have the shortest rows. If dividing along all dimensions
+    // does not pay, these tensors are stored.
     while (!findParts() || !isWorthwhile())
       if (!storeInnermost())
         return false;
@@ -408,7 +409,7 @@ bool divideReaders(func::FuncOp function, function_ref<int64_t(linalg::GenericOp
   bool changed = false;
   for (linalg::GenericOp reader : readers)
     changed |= Divider(reader, costOf, cheapCost).divide();
-  if (changed) { // what assembled them counts as a reader of the sources
+  if (changed) { // the assembling operations count as readers of the sources
     IRRewriter rewriter(function.getContext());
     (void)runRegionDCE(rewriter, function->getRegions());
   }

@@ -8,8 +8,8 @@
 namespace mlir::array {
 
 /// Divides elementwise readers of concatenations, padding and rotations into one op for each part, which reads the
-/// sources of the part. A producer of a source that costs at most `cheapCost`, or that has no other reader, is computed
-/// again for each part. `costOf` is the cost of an element of an op. Returns whether an op was divided.
+/// sources of the part. A producer of a source that costs at most `cheapCost`, or that has no other reader, is
+/// recomputed for each part. `costOf` is the cost of an element of an op. Returns whether an op was divided.
 bool divideReaders(func::FuncOp function, function_ref<int64_t(linalg::GenericOp)> costOf, int64_t cheapCost);
 
 } // namespace mlir::array

@@ -27,7 +27,7 @@ using namespace mlir;
 namespace {
 
 //===----------------------------------------------------------------------===//
-// When fusing pays
+// The cost rule
 //===----------------------------------------------------------------------===//
 
 /// Maximum cost for recomputing a value at every use: it is cheaper than a trip through memory.
@@ -167,7 +167,7 @@ bool isWorthFusing(OpOperand *operand) {
   int64_t inputs = streamedInputs(producer);
   if (inputs == 0)
     return true;
-  // With so many readers, what storing it costs is little. The bound keeps the time of a long program linear.
+  // With so many readers, the cost of storing it is small. The bound keeps the time of a long program linear.
   if (llvm::hasNItemsOrMore(producer->getUses(), mostReaders + 1))
     return false;
   int64_t uses = llvm::range_size(producer->getUses());
@@ -349,7 +349,7 @@ public:
 
   /// Moves producers into their only readers, in program order: a body that reaches its limit ends at a value of the
   /// program. Each op is simplified before its body grows, and the fused ones by the sweep that follows. The sweep
-  /// copies bodies, which is no matter in short programs.
+  /// copies bodies, which takes little time in short programs.
   bool moveBodies(func::FuncOp function) {
     SmallVector<linalg::GenericOp> readers;
     function.walk([&](linalg::GenericOp op) { readers.push_back(op); });
@@ -380,7 +380,7 @@ public:
     return changed;
   }
 
-  /// Fuses producers of which one op reads slices: a value at shifted places is computed again for each place.
+  /// Fuses producers of which one op reads slices: a value at shifted places is recomputed for each place.
   bool fuseSlices(func::FuncOp function) {
     SmallVector<linalg::GenericOp> producers;
     function.walk([&](linalg::GenericOp op) { producers.push_back(op); });

@@ -9,7 +9,8 @@
 namespace mlir::array {
 namespace {
 
-/// The maximum numbers of slices that are computed again, and of uses among which an equal slice is looked for.
+/// The maximum number of slices that are recomputed, and the maximum number of uses that are searched for an equal
+/// slice.
 constexpr size_t mostSlices = 32, mostUses = 64;
 
 /// A slice with known offsets and sizes, strides of 1, and the rank of its source.

@@ -33,7 +33,7 @@ private:
   ElementwiseBody body;
 };
 
-/// The identity: it stops differentiation, which is done.
+/// The identity: it stops differentiation, which has ended before.
 struct StopGradientLowering : OpConversionPattern<StopGradientOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(StopGradientOp op, OpAdaptor adaptor,

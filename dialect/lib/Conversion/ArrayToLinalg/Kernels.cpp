@@ -73,7 +73,7 @@ public:
 private:
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
 
-  /// A loop whose iterations carry what is carried now; building continues in it.
+  /// A loop that carries the current carried values; building continues in it.
   scf::ForOp openLoop(int64_t count) {
     auto loop = scf::ForOp::create(b, number(0), number(count), number(1), carried);
     loop->setAttr(kControlFlowAttr, b.getUnitAttr());

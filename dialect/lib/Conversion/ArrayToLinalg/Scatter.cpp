@@ -1,8 +1,8 @@
 // scatter: loops over the indices carry the tensor and change one window at a time, in place after bufferization. They
 // are sequential, because several updates may meet in one element. Threads of a CPU share the windows, the batch, or
-// else the rows of the target: each looks at all indices and makes the changes in its own rows, in their order, so that
-// the number of threads has no effect on the bits. On targets with a thread for each update, the scatter is one op
-// instead (ParallelScatter.cpp).
+// else the rows of the target. With rows, each thread reads all indices and applies the updates of its own rows in
+// their order. So the number of threads has no effect on the bits. On targets with a thread for each update, the
+// scatter is one op instead (ParallelScatter.cpp).
 #include "Scatter.h"
 #include "array/IR/Kernel.h"
 
@@ -130,8 +130,8 @@ public:
   }
 
 private:
-  /// Rough times of one thread, in nanoseconds: the start of a change, and a byte of it. A scatter below the least time
-  /// is not worth the waking of a thread. Each thread looks at all indices, so that narrow rows gain nothing.
+  /// Rough times of one thread, in nanoseconds: the start of a change, and a byte of it. A scatter below the minimum
+  /// time does not justify waking a thread. Each thread reads all indices, so narrow rows gain nothing.
   static constexpr double changeNs = 3, byteNs = .06, leastNs = 100000;
   static constexpr int64_t leastRowBytes = 256;
 

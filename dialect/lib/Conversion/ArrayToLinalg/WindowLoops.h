@@ -43,7 +43,7 @@ struct KnownWindows {
   KnownWindows afterPadding() const;
 };
 
-/// What a generic over windows reads: a tensor and its map.
+/// The input of a generic over windows: a tensor and its map.
 struct WindowRead {
   Value tensor;
   AffineMap map;
@@ -61,8 +61,8 @@ WindowRead readPosition(OpBuilder &b, Location loc, Value operand, const KnownWi
 Value padForWindows(OpBuilder &b, Location loc, Value operand, const KnownWindows &windows, Value scalar);
 
 /// Which elements of a source each element of a result takes from: element `step * q + phase` of a dimension takes
-/// element `q + shift` for the position `position` of a window. It is what windows with a stride look like from the
-/// elements, and dilated operands from the windows.
+/// element `q + shift` for the position `position` of a window. In this form, elements see windows with a stride, and
+/// windows see dilated operands.
 struct Phases {
   struct Term {
     int64_t position, shift;

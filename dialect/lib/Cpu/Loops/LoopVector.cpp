@@ -41,7 +41,7 @@ int64_t NestEmitter::elementsBeforeLine(unsigned level) {
   return common.value_or(0);
 }
 
-/// Whether an element may be computed twice: the nest does not change what it reads.
+/// Whether an element may be computed twice: the nest does not change its own inputs.
 bool NestEmitter::mayRepeat() {
   if (space.hasReduction() || !op.getBlock()->getOps<memref::LoadOp>().empty())
     return false;
@@ -62,8 +62,8 @@ int64_t NestEmitter::lanesOfRegister() const {
 }
 
 /// The number of the first element, after 0, that is stored at a multiple of a register's size. Null if element 0 is,
-/// or if it isn't worthwhile: a store of a register into two cache lines takes as long as two, but this matters only in
-/// loops that wait for memory.
+/// or if alignment does not pay: a store of a register into two cache lines takes as long as two, but this matters only
+/// in loops that wait for memory.
 Value NestEmitter::startOfAligned(unsigned level) {
   constexpr int64_t leastVectors = 8, mostOperations = 16;
   unsigned dim = levels[level].dim;

@@ -50,7 +50,7 @@ struct Captures {
       return true;
     Operation *op = value.getDefiningOp();
     auto alloca = dyn_cast_or_null<memref::AllocaOp>(op);
-    // What depends on the call is in the frame of @main.
+    // Values that depend on the call are in the frame of @main.
     if (op && !isa<SymbolOp, ThreadsOp>(op) && op->getNumRegions() == 0 &&
         (isMemoryEffectFree(op) || (alloca && alloca->hasAttr(kPrivateAttr)))) {
       if (!llvm::all_of(op->getOperands(), [&](Value operand) { return add(operand); }))

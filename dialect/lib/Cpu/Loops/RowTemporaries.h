@@ -11,8 +11,8 @@
 namespace mlir::array::loops {
 
 /// Finds the temporaries of nests that will share the loop over their rows (Access::isOneRow), and places the row of
-/// each: a short row on the stack of each thread, so that single elements are in registers; else a row for each block
-/// of rows. Returns the buffers that the stack replaces.
+/// each. A short row is on the stack of each thread, so that single elements are in registers. Otherwise each block of
+/// rows has a row. Returns the buffers that the stack replaces.
 SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRef<Nest> nests);
 
 /// Erases a buffer that is not used any more, and its views.

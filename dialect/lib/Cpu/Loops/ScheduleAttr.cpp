@@ -258,7 +258,7 @@ LogicalResult takeSchedule(Nest &nest, const Machine &machine) {
   FailureOr<LoopSchedule> schedule = Reader(nest, machine, given).read();
   if (failed(schedule))
     return failure();
-  // One that the model chooses, too, does not bind: neighbours may share its loops.
+  // A schedule that equals the model's choice does not prevent row fusion: neighbours may share its loops.
   MLIRContext *context = nest.op->getContext();
   nest.isGiven = toAttribute(context, nest.space, *schedule) != toAttribute(context, nest.space, nest.schedule);
   nest.schedule = std::move(*schedule);

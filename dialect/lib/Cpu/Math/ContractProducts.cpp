@@ -1,7 +1,7 @@
-// array-contract-products: writes out which products are added with one rounding. LLVM contracts a product and a sum
-// only within a basic block, and a loop over vectors and the masked remainder after it may have other blocks: a masked
-// gather is a branch for each lane where the machine has no instruction for it. A row's result would depend on the
-// number of rows. Runs after array-expand-math, before structured control flow is lowered.
+// array-contract-products: marks the products that are added with one rounding, as math.fma. LLVM contracts a product
+// and a sum only within a basic block, and a loop over vectors and the masked remainder after it may have other blocks:
+// a masked gather is a branch for each lane where the machine has no instruction for it. A row's result would depend on
+// the number of rows. Runs after array-expand-math, before structured control flow is lowered.
 #include "array/Cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,12 +2,12 @@
 // every second cycle (AVX-512), two multiplications give eight in one. Runs after array-expand-math, which makes
 // divisions, and before structured control flow is lowered.
 //
-// 1/c is the sum of two floats, `high`, rounded toward zero, and `low` of the same sign. x/c is
-// fma(x, high, x * low): one rounding of a number that differs from the quotient by at most 2^(2-2p) of it (p is the
-// precision), and the sign of a zero. A quotient of two floats is never halfway between two floats, and hardly ever as
-// close to it as that: for a given divisor, at most some dozens of significands x are, and each is tried here. Where
-// one of them fails, about one divisor of thirteen, the division stays (after Brisebarre, Muller and Raina,
-// Accelerating correctly rounded floating-point division when the divisor is known in advance, 2004).
+// 1/c is the sum of two floats, `high`, rounded toward zero, and `low` of the same sign. x/c is fma(x, high, x * low):
+// one rounding of a number that differs from the quotient by at most 2^(2-2p) of it (p is the precision), and the sign
+// of a zero. A quotient of two floats is never halfway between two floats, and rarely that close: for a given divisor,
+// at most some dozens of significands x are. The pass tries each of them. If one of them fails, for about one divisor
+// of thirteen, the division stays (after Brisebarre, Muller and Raina, Accelerating correctly rounded floating-point
+// division when the divisor is known in advance, 2004).
 //
 // If x * low is denormal, it is too coarse. Such small x, other than zero, are divided: a branch, which is rare.
 #include "ExpandMathTerm.h"
@@ -116,7 +116,7 @@ void expand(arith::DivFOp op, const Multiplier &multiplier) {
   Term x{&b, op.getLhs()};
   const Reciprocal &reciprocal = multiplier.reciprocal;
   Term error = x * reciprocal.low.convertToDouble(), product = fma(x, reciprocal.high.convertToDouble(), error);
-  // Without the expectation LLVM would divide always, and select.
+  // Without the branch weight LLVM would always divide, and select.
   Value isRare = LLVM::ExpectOp::create(b, anyIsSmall(x, multiplier.least), arith::ConstantIntOp::create(b, 0, 1));
   auto choice = scf::IfOp::create(b, TypeRange{x.type()}, isRare, /*withElseRegion=*/true);
   op.replaceAllUsesWith(choice.getResult(0));

@@ -1,9 +1,9 @@
 // Elementwise ops: a thread computes adjacent points for 16 bytes of the widest operand, and several such groups if
 // there are many. It reads all groups before it writes.
 //
-// If every output is dense, the points form one long row, whatever its shape. Single threads compute a rest that is
-// smaller than a group. Operands that are dense in the same way, and those that are contiguous in groups of the last
-// dimension, are moved in groups; others element by element.
+// If every output is dense, the points of any shape form one long row. Single threads compute a rest that is smaller
+// than a group. Operands that are dense in the same way, and those that are contiguous in groups of the last dimension,
+// are moved in groups; others element by element.
 #include "Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

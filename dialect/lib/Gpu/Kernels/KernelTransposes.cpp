@@ -1,8 +1,8 @@
-// Elementwise ops with operands along different dimensions, such as transposes. A block computes a tile of the last
-// dimension, along which results are adjacent, and of the dimension along which a transposed operand is. It reads that
-// operand along the latter into shared memory, and computes along the former, so that every memory access is of
-// adjacent elements. Rows of the tile in shared memory have one extra element, so that the elements of a column are in
-// different banks.
+// Elementwise ops with operands along different dimensions, such as transposes. A block computes a tile of two
+// dimensions: the last one, along which results are adjacent, and the dimension along which a transposed operand is
+// adjacent. It reads that operand along the latter into shared memory, and computes along the former. So every memory
+// access is of adjacent elements. Rows of the tile in shared memory have one extra element, so that the elements of a
+// column are in different banks.
 #include "Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,8 +15,8 @@ namespace {
 /// The sides of tiles. A large one has accesses of 256 bytes for f32, and 16 of them in flight for each thread: rows of
 /// a transposed operand are far apart in memory, and its pages are opened for each.
 constexpr int64_t kSmallTile = 32, kLargeTile = 64;
-/// Tiles are large from this size of both dimensions on, for elements of so many bytes, and so many operands: kernels
-/// have 48 KiB of shared memory without a request.
+/// Tiles are large from this size of both dimensions on, up to this size of elements in bytes and this number of
+/// operands: kernels have 48 KiB of shared memory without a request.
 constexpr int64_t kLargeDimension = 512, kMostBytesOfLarge = 4, kMostLargeTiles = 2;
 /// Dimensions shorter than this leave most of a tile empty.
 constexpr int64_t kShortest = 16;

@@ -23,8 +23,8 @@ GpuMatmulLoader::GpuMatmulLoader(GpuMatmulKernel &kernel, unsigned side)
   bool onCores = kernel.plan.unit != GpuMatmulUnit::Threads;
   stored = onCores ? element : product.factor[side];
   chooseWidth();
-  // ldmatrix reads numbers of 16 bits along either dimension. Numbers of 32 bits, which it reads along terms alone, are
-  // read one by one otherwise: the stores that would transpose them meet in two banks, and their copies can't be
+  // ldmatrix reads numbers of 16 bits along either dimension. It reads numbers of 32 bits only along terms. Otherwise
+  // they are read one by one: the stores that would transpose them conflict in two banks, and their copies can't be
   // asynchronous. Threads read neighbouring rows and columns.
   termsInner = onCores && (alongTerms || bytesOf(stored) == 1);
   int64_t bytes = width * bytesOf(element);

@@ -41,10 +41,10 @@ constexpr int64_t kLeastMultiplicationsInBranch = int64_t(1) << 33;
 struct LibraryProduct {
   bool (*isFactor)(Type);
   bool (*isSum)(Type);
-  /// If the epilogue is more than a cast, the generated kernel computes it in registers, while after the library it is
-  /// a kernel that reads the sums and writes results, 8 bytes for each. From this many terms on that is less than an
-  /// eighth of the matmul: on sm_90 memory moves 8 bytes in the time of about 1000 multiplications of 16-bit floats,
-  /// and 70 of f32 or f64.
+  /// If the epilogue is more than a cast, the generated kernel computes it in registers. After the library, the
+  /// epilogue is a kernel that reads the sums and writes results, 8 bytes for each. From this many terms on, this takes
+  /// less than an eighth of the matmul: on sm_90 memory moves 8 bytes in the time of about 1000 multiplications of
+  /// 16-bit floats, and 70 of f32 or f64.
   int64_t leastTermsBeforeOthers;
 };
 constexpr LibraryProduct kLibraryProducts[] = {

@@ -116,8 +116,7 @@ private:
     return success();
   }
 
-  /// If the op in question does not fit after the earlier members, returns the op from which to start instead; else
-  /// null.
+  /// If the candidate op does not fit after the earlier members, returns the op from which to start instead; else null.
   FailureOr<Operation *> collectFrom(KernelBuilder &k, GpuRowFusion &fusion, Operation *begin, Operation *seed) {
     for (Operation *at = begin; at && (isPassed(at) || at == k.getLaunch()); at = at->getNextNode()) {
       if (!usesMemory(at))
@@ -154,7 +153,7 @@ private:
       auto fill = dyn_cast<linalg::FillOp>(front[number]);
       bool isFilled = fill && llvm::is_contained(op->getOperands(), fill.output());
       auto letsPass = [&](Operation *other) { return mayPass(other, fill); };
-      // It comes behind those of `behind`, too: one may write a part of what it fills.
+      // It also comes after those of `behind`: one may write a part of the filled buffer.
       if (isFilled && mayPassMembers(fusion, fill) && llvm::all_of(ArrayRef(front).drop_front(number + 1), letsPass) &&
           llvm::all_of(behind, letsPass)) {
         front.erase(front.begin() + number);
