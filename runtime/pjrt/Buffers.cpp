@@ -1,4 +1,4 @@
-// Arrays on devices: what they are, deletion, references from outside, and copies to other devices.
+// Arrays on devices: their properties, deletion, references from outside, and copies to other devices.
 #include "pjrt/Functions.h"
 #include "pjrt/Objects.h"
 #include "runtime/BufferPool.h"

@@ -8,7 +8,7 @@
 using namespace pcrt;
 using namespace pcrt::pjrt;
 
-/// What jax.devices()[0].platform is, and JAX_PLATFORMS names.
+/// The value of jax.devices()[0].platform, and the name in JAX_PLATFORMS.
 static constexpr const char *platformName = "pycompiler";
 
 #ifndef PCRT_VERSION
@@ -16,8 +16,8 @@ static constexpr const char *platformName = "pycompiler";
 #endif
 
 PJRT_Client::PJRT_Client() {
-  // A program's devices are of one kind: the GPUs where there are any, since JAX computes on the first device, and
-  // makes meshes of all. pjrt/placement.py knows this order.
+  // A program's devices are of one kind: the GPUs if there are any, because JAX computes on the first device, and makes
+  // meshes of all. pjrt/placement.py knows this order.
   std::vector<Device *> found = pcrt::Devices::all();
   auto ofCpus = [](const Device *device) { return std::string(device->platform()) == "cpu"; };
   if (!std::all_of(found.begin(), found.end(), ofCpus))

@@ -1,4 +1,4 @@
-// Devices and memories, as the API asks for them.
+// Devices and memories in the form of the API.
 #include "pjrt/Functions.h"
 #include "pjrt/Objects.h"
 #include "runtime/BufferPool.h"

@@ -1,4 +1,4 @@
-// Compilation through the registered compiler, and what executables say about themselves.
+// Compilation through the registered compiler, and descriptions of executables.
 #include "pjrt/Functions.h"
 #include "pjrt/Objects.h"
 

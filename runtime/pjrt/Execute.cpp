@@ -24,7 +24,7 @@ PJRT_Error *pcrt::pjrt::ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args 
 
 namespace {
 
-/// What runs on one device.
+/// The run on one device.
 struct Part {
   PJRT_Device *device = nullptr;
   std::vector<RefPtr<Buffer>> args, results;
@@ -154,8 +154,8 @@ void waitForRoom(Stream &stream, uint64_t bytes) {
     stream.waitForRoom(bytes);
 }
 
-/// Whether a call returns only when the program has run: what JAX's programs with callbacks into Python expect, whose
-/// failures the call itself raises.
+/// Whether a call returns only when the program has run. JAX's programs with callbacks into Python expect this: the
+/// call itself raises failures of callbacks.
 bool waitsForEnd(const Program &program) { return program.executable->callback(0) != nullptr; }
 
 /// Runs on one device: here, if it is short.

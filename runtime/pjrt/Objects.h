@@ -124,7 +124,7 @@ private:
   pcrt::RefPtr<pcrt::Buffer> held;
 };
 
-/// What a program says about itself, in the form of the API. It is shared by a loaded executable and its descriptions.
+/// The description of a program, in the form of the API. It is shared by a loaded executable and its descriptions.
 struct ProgramFacts {
   explicit ProgramFacts(pcrt::pjrt::Program made);
   pcrt::pjrt::Program program;

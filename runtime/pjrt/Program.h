@@ -1,5 +1,5 @@
-// What the plugin runs, and who makes it: a program of the PJRT C API, compiled. The compiler is registered by the
-// binding, because the runtime knows neither MLIR nor Python. Before it: Executable. After it: the objects of the API.
+// The programs that the plugin runs, compiled for the PJRT C API, and their compiler. The binding registers the
+// compiler, because the runtime knows neither MLIR nor Python. Before it: Executable. After it: the objects of the API.
 #ifndef PYCOMPILER_RUNTIME_PJRT_PROGRAM_H
 #define PYCOMPILER_RUNTIME_PJRT_PROGRAM_H
 
@@ -47,7 +47,7 @@ struct Program {
   double flops = 0;
   /// The serialized CompileOptions.
   std::string options;
-  /// Bytes for `load`, and the compiled module as text. They are made at the request.
+  /// Bytes for `load`, and the compiled module as text. They are made on request.
   std::function<Result<std::string>()> serialize, text;
 };
 

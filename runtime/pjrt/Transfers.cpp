@@ -46,8 +46,8 @@ private:
   const int64_t *from = nullptr, *to = nullptr;
 };
 
-/// Gives a type the order of a layout of the API. False for tiles, for what is no permutation, and for strides that are
-/// not those of a dense array.
+/// Gives a type the order of a layout of the API. False for tiles, for an order that is no permutation, and for strides
+/// that are not those of a dense array.
 bool takeOrder(const PJRT_Buffer_MemoryLayout *layout, ArrayType &type) {
   type.order.clear();
   if (!layout)
@@ -79,7 +79,8 @@ bool takeOrder(const PJRT_Buffer_MemoryLayout *layout, ArrayType &type) {
   return true;
 }
 
-/// The strides of a layout of the API, which need not be dense. False for tiles, and for what is no permutation.
+/// The strides of a layout of the API, which need not be dense. False for tiles, and for an order that is no
+/// permutation.
 bool stridesOf(const PJRT_Buffer_MemoryLayout *layout, ArrayType type, std::vector<int64_t> &strides) {
   if (layout && layout->type == PJRT_Buffer_MemoryLayout_Type_Strides) {
     strides.assign(layout->strides.byte_strides, layout->strides.byte_strides + layout->strides.num_byte_strides);

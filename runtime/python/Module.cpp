@@ -163,8 +163,8 @@ static void addLapackFunctions(nb::module_ &module) {
       nb::arg("addresses"), nb::arg("get_threads") = 0, nb::arg("set_threads") = 0);
 }
 
-/// With the names of other systems; bytes are those of blocks.
-/// For what only the process of a device knows.
+/// With the names of other systems; bytes are those of blocks. The error for facts that only the process of a device
+/// has.
 static Device &localDevice(DeviceInfo &device) {
   if (auto *local = dynamic_cast<Device *>(&device))
     return *local;
@@ -218,8 +218,9 @@ static void nameDevices() {
   setDeviceObjects(std::move(objects));
 }
 
-/// Gives the devices of all processes their places: `ids` are those of the own devices. `others` are the devices of the
-/// other processes: the process, id, number in the process, platform, name's family, hardware, capability of each.
+/// Gives the devices of all processes their positions: `ids` are those of this process's devices. `others` are the
+/// devices of the other processes: the process, id, number in the process, platform, name's family, hardware,
+/// capability of each.
 static void placeDevices(
     unsigned process, const std::vector<int> &ids,
     const std::vector<std::tuple<unsigned, int, int, std::string, std::string, std::string, std::string>> &others) {

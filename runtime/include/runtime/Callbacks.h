@@ -13,7 +13,7 @@ namespace callbacks {
 
 /// Waits until no detached callback is pending; false if `hook` ended the wait.
 bool drain(InterruptHook hook = nullptr);
-/// How many detached ones have not ended.
+/// The number of detached callbacks that have not ended.
 unsigned pending();
 /// The first failure of a detached callback since the last call of this function; null if there was none.
 RefPtr<Error> takeFailure();

@@ -1,6 +1,6 @@
 // Exchanges between the participants of one program. Each participant runs it on its own device. At a collective, the
-// members of a group exchange values in the way of their kind of device (CollectiveWork). After Status and ThreadPool;
-// launches carry a participant (Stream), and compiled code calls the routine `collective` of its table.
+// members of a group exchange values by the implementation for their kind of device (CollectiveWork). After Status and
+// ThreadPool; launches carry a participant (Stream), and compiled code calls the routine `collective` of its table.
 #ifndef PYCOMPILER_RUNTIME_COLLECTIVE_H
 #define PYCOMPILER_RUNTIME_COLLECTIVE_H
 
@@ -58,7 +58,7 @@ public:
   /// The collective of `params` (runtime/Abi.h), from the input to the output: waits for the other members of the
   /// participant's group. If it fails with the error of another participant, collectiveFailure returns that, too.
   Status exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params);
-  /// Begins it: a collective with members in other processes goes on in a thread of its own, in the order of the
+  /// Begins it: a collective with members in other processes continues in a separate thread, in the order of the
   /// participant's collectives, as `unfinished` work. Others are done on return.
   Status start(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params,
                UnfinishedWork *&unfinished);

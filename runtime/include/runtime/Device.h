@@ -1,5 +1,5 @@
-// A device: the place of arrays and executions. Callers use its memory, its stream and its threads through this
-// interface alone. CpuDevice implements a CPU, and Devices has those of this process.
+// A device: the place of arrays and executions. Callers use its memory, its stream and its threads only through this
+// interface. CpuDevice implements a CPU, and Devices has those of this process.
 #ifndef PYCOMPILER_RUNTIME_DEVICE_H
 #define PYCOMPILER_RUNTIME_DEVICE_H
 
@@ -18,7 +18,7 @@ class SharedLaunch;
 class Stream;
 class ThreadPool;
 
-/// What every process of a program knows of a device.
+/// The facts about a device that every process of a program has.
 class DeviceInfo {
 public:
   virtual ~DeviceInfo() = default;
@@ -55,7 +55,7 @@ private:
   unsigned owner = 0;
 };
 
-/// A device of another process: it has a name here, and nothing more.
+/// A device of another process: here it has only a name.
 class RemoteDevice final : public DeviceInfo {
 public:
   RemoteDevice(int localNumber, std::string platform, std::string family, std::string hardware, std::string capability)

@@ -18,7 +18,7 @@ struct Devices {
   static Result<std::vector<std::string>> visibleGpus();
   /// Before a GPU is used: leaves the other GPUs, by their numbers among the visible ones, to other processes.
   static void keepGpus(const std::vector<int> &numbers);
-  /// Adds CPUs behind all devices, with the next ids; the others keep their places. The threads are the same.
+  /// Adds CPUs after all devices, with the next ids; the others keep their positions. The threads are the same.
   static void addCpus(int count);
   /// The default device of arrays: the first GPU, or the first CPU if there is none.
   static Device &standard();

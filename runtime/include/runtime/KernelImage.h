@@ -33,7 +33,7 @@ public:
   KernelImage(std::string bytes, std::vector<std::string> kernels)
       : contents(std::move(bytes)), names(std::move(kernels)) {}
 
-  /// Ended by a 0, which does not count.
+  /// Terminated by a 0, which does not count.
   const std::string &bytes() const { return contents; }
   const std::vector<std::string> &kernels() const { return names; }
 

@@ -14,7 +14,7 @@ public:
   /// OutOfMemory when the process has no descriptor left.
   static Result<RefPtr<Notifier>> create();
 
-  /// Readable while there is something to take.
+  /// Readable while there are keys to take.
   int descriptor() const { return event; }
   /// Once the token is done, `take` returns `key`. False if the token is done already.
   bool watch(Token &token, uint64_t key);

@@ -8,8 +8,8 @@ namespace pcrt {
 
 class ThreadPool;
 
-/// In its scope, loops of the calling thread run in at most `count` threads, this one among them. A scope within
-/// another takes its place.
+/// In its scope, loops of the calling thread run in at most `count` threads, this one among them. An inner scope
+/// overrides the outer one.
 class ThreadLimit {
 public:
   explicit ThreadLimit(unsigned count);
@@ -28,7 +28,7 @@ private:
 int32_t parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
                     int64_t grain);
 
-/// The most threads of the pool that a loop of this thread has, this one among them.
+/// The maximum number of threads of the pool for a loop of this thread, including this thread.
 int64_t threadsOfLoops(const ThreadPool &pool);
 
 } // namespace pcrt

@@ -30,7 +30,7 @@ struct ForeignParameter {
   int64_t constant = 0;
 };
 
-/// What a plain function returns.
+/// The return value of a plain function.
 enum class ForeignReturn : int32_t {
   Nothing,
   /// An int: the call fails unless it is 0.

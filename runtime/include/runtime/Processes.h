@@ -1,5 +1,5 @@
-// The processes of one program: how they find each other, their launches, and their failures. In a program of one
-// process nothing here is used. After Transport; the binding calls it.
+// The processes of one program: their connection, their launches, and their failures. A program of one process uses
+// nothing of this. After Transport; the binding calls it.
 #ifndef PYCOMPILER_RUNTIME_PROCESSES_H
 #define PYCOMPILER_RUNTIME_PROCESSES_H
 
@@ -17,12 +17,12 @@ struct ProcessIdentity {
   int64_t pid = 0;
 };
 
-/// A process that has failed; the payload of the errors of what waited for it.
+/// A process that has failed; the payload of the errors of all work that waited for it.
 struct PeerFailure {
   unsigned rank;
   std::string host;
   int64_t pid;
-  /// What went wrong there, and at which line ("" if unknown).
+  /// The failure in that process, and its line ("" if unknown).
   std::string cause, place;
 };
 
@@ -52,7 +52,7 @@ public:
   std::vector<std::string> fields;
 };
 
-/// What a process exchanges with the others. There is one, from `begin` to the end of the process.
+/// The exchange of a process with the others. There is one object, from `begin` to the end of the process.
 class Processes {
 public:
   virtual ~Processes() = default;
@@ -64,18 +64,19 @@ public:
                            int64_t silenceMs);
   /// A server that answers PMI-1, for an MPICH that no launcher has started; its port.
   static Result<int> servePmi(const std::string &address, unsigned size, const std::string &mapping);
-  /// After the end of an MPICH that such a server has started. At the exit of its process it takes leave of the server,
-  /// which is gone by then: from here on the answer lies ready in this process.
+  /// After the end of an MPICH that such a server has started. At the exit of its process, MPICH sends a last message
+  /// to the server, which has ended by then. From this call on, this process has the answer ready.
   static void replacePmi(int port);
   /// Connects to the control plane. `silenceMs` is the time after which a silent process has failed.
   static Status begin(const ProcessIdentity &self, const std::string &host, int port, const std::string &secret,
                       int64_t timeoutMs, int64_t silenceMs);
-  /// Ends the connections of a start that failed, and what was begun.
+  /// Ends the connections and all begun work of a failed start.
   static void abandonStart();
 
   const ProcessIdentity self;
 
-  // The control plane. A meeting ends when all members have come; then each has what all gave, in their order.
+  // The control plane. A meeting ends when all members have arrived. Then each member has the values of all, in their
+  // order.
   virtual void set(const std::string &key, const std::string &value) = 0;
   virtual RefPtr<Reply> get(const std::string &key, int64_t timeoutMs) = 0;
   /// `timeoutMs` 0: as long as the members live.
@@ -89,30 +90,32 @@ public:
   /// The next launch of the processes that own its participants; the failure of one of them, if there is one.
   virtual Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, std::vector<int> deviceIds,
                                               uint64_t fingerprint, std::string what) = 0;
-  /// A token that was done when the launch that the next one has to wait for ended; `ends` is that of the next one.
+  /// The next launch has to wait for an earlier one: the token that is done when that one has ended. `ends` is the
+  /// token of the next launch.
   virtual RefPtr<Token> turn(RefPtr<Token> ends) = 0;
   /// The failure of any process, or null.
   virtual RefPtr<Error> failure() = 0;
 
-  /// A question of another process, which waits long for this one: which line is running?
+  /// A question of another process that waits long for this one: which line is running?
   struct Question {
     uint64_t id;
-    /// Whether the launch runs here, and so perhaps a callback, or the program has not come to it.
+    /// Whether the launch runs here, perhaps in a callback, or the program has not reached it.
     bool isInLaunch;
   };
   /// Waits for the next one; false when this process leaves the program.
   virtual bool nextQuestion(Question &question) = 0;
   virtual void tellPlace(uint64_t id, const std::string &place) = 0;
-  /// The time after which a wait in a launch is an error, 0 for never. Of the process, also before `begin`.
+  /// The time after which a wait in a launch is an error, 0 for never. A setting of the process, also before `begin`.
   static void setCollectiveTimeout(int64_t seconds);
 
   /// Tells the others that this process ends with an error.
   virtual void tellFailure(const std::string &cause, const std::string &place) = 0;
-  /// This process has come to its end, and will launch no more.
+  /// This process has reached its end, and will launch no more.
   virtual void tellEnd() = 0;
   /// After the last meeting: ends the connections.
   virtual void leave() = 0;
-  /// Between the last meetings: receives what the others have sent, and waits until they have what was sent here.
+  /// Between the last meetings: receives the remaining messages of the others, and waits until the others have received
+  /// the messages of this process.
   virtual void drain() = 0;
 
 protected:
@@ -132,15 +135,15 @@ struct Mpi {
   /// After the start.
   static unsigned rank();
   static unsigned size();
-  // All processes come to these two. They wait in a thread of their own, so that the caller's wait has an end.
+  // All processes call these two. They wait in a separate thread, so that the caller's wait can end.
   /// The bytes of rank 0, as the field of the reply.
   static RefPtr<Reply> broadcast(std::string own);
-  /// Makes a transport on a communicator of its own, for `takeTransport`. If it `sharesMemory`, messages within a node
-  /// go by that where MPI and the system can.
+  /// Makes a transport on a separate communicator, for `takeTransport`. If it `sharesMemory`, and MPI and the system
+  /// support it, messages within a node go through shared memory.
   static RefPtr<Reply> connect(bool maySpin, bool sharesMemory);
-  /// Once the reply of `connect` is there.
+  /// After the reply of `connect`.
   static std::unique_ptr<Transport> takeTransport();
-  /// Ends what `start` began, if it began it: all processes come to it.
+  /// Ends MPI, if `start` started it: all processes call this.
   static void finish();
 };
 

@@ -45,7 +45,7 @@ public:
   /// beyond the limit are counted and dropped.
   static void record(ProfileKind kind, std::string name, int64_t start, int64_t end, const char *place = nullptr,
                      uint64_t flow = 0, std::string args = {});
-  /// A number for an arrow from an Enqueue event to the Run event that it led to.
+  /// A number for an arrow from an Enqueue event to its Run event.
   static uint64_t newFlow();
 
   /// The maximum number of events.

@@ -28,7 +28,7 @@ struct RunContext {
 
   /// The status of the routine that failed first; see `fail`.
   mutable std::atomic<Status *> reason{nullptr};
-  /// The executable ends it before the memory of the run is used otherwise. Null if nothing was begun.
+  /// The executable ends it before the memory of the run is reused. Null if nothing was begun.
   mutable UnfinishedWork *unfinished = nullptr;
 
   ~RunContext() { delete reason.load(std::memory_order_relaxed); }

@@ -42,8 +42,8 @@ struct RunAhead {
   unsigned calls = 1024;
   /// The limit on results that are still being computed. One call is always allowed.
   uint64_t bytes = uint64_t(128) << 20;
-  /// A call that exceeds both numbers is far ahead: it waits for a freed block, for a while, before it takes new memory
-  /// of the system for a result. The bytes are some hundred microseconds of work, so the device stays busy. Two calls
+  /// A call that exceeds both numbers is far ahead: before it takes new memory of the system for a result, it waits
+  /// some time for a freed block. The bytes are some hundred microseconds of work, so the device stays busy. Two calls
   /// for each thread are never too many.
   unsigned callsInNewMemory = 4;
   uint64_t bytesInNewMemory = uint64_t(4) << 20;
@@ -60,7 +60,7 @@ public:
   /// Whether every launch is done when its call returns.
   bool isInPlace() const { return inPlace; }
 
-  /// How to make a launch, by its cost for the calling thread. Inline: in this thread, which keeps its lock (Python's
+  /// The launch policy, by the cost for the calling thread. Inline: in this thread, which keeps its lock (Python's
   /// GIL). InlineWithoutGil: in this thread, without the lock. Speculative: the duration depends on data, so run it
   /// here within a budget, and enqueue it if the budget is exceeded. Async: enqueue it.
   enum class LaunchPolicy { Inline, InlineWithoutGil, Speculative, Async };
@@ -77,9 +77,9 @@ public:
   /// false if `hook` ended the wait. Workers are exempt: others may wait for their launches.
   bool hasRoom(uint64_t resultBytes) const;
   bool waitForRoom(uint64_t resultBytes, InterruptHook hook = nullptr);
-  /// Whether so much is in flight that launches reuse freed blocks of memory alone. `lacksFreed`: and there is none for
-  /// a result of so many bytes, which waitForFreed then waits for. If nothing ends for some milliseconds, it gives up,
-  /// and until something ends, twice as many calls are not far.
+  /// Whether so much is in flight that launches reuse only freed blocks of memory. `lacksFreed`: whether there is also
+  /// no freed block for a result of this many bytes. waitForFreed waits for such a block. If no execution ends for some
+  /// milliseconds, the wait ends, and until one ends, twice as many calls are allowed.
   bool isFarAhead() const;
   bool lacksFreed(size_t resultBytes) const;
   void waitForFreed(size_t resultBytes);
@@ -108,8 +108,8 @@ private:
   std::atomic<uint64_t> bytes{0};
   /// Changes with each end of an execution.
   FutexWord progress{0};
-  /// In the upper half, the progress at which a wait for a freed block ended in vain; in the lower one, the calls that
-  /// are allowed since.
+  /// In the upper half, the progress at which a wait for a freed block ended without one; in the lower half, the calls
+  /// that are allowed since.
   std::atomic<uint64_t> stall{0};
 };
 

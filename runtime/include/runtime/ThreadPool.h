@@ -25,8 +25,8 @@ private:
   Task *next = nullptr, **link = nullptr;
 };
 
-/// Work that threads of a pool share with the thread that brought it, for example a loop. The pool limits the number of
-/// threads and sends idle ones; the work itself reports when nothing is left.
+/// Work that threads of a pool share with the submitting thread, for example a loop. The pool limits the number of
+/// threads and assigns idle ones. The work itself reports when nothing is left.
 class SharedWork {
 public:
   SharedWork(const SharedWork &) = delete;

@@ -19,7 +19,7 @@ using InterruptHook = bool (*)();
 
 class Stream;
 
-/// Around work that a waiting thread does itself: what waits within it for others asks the waiter's hook.
+/// The scope of work that a waiting thread does itself: waits for others within this work call the waiter's hook.
 class WaiterScope {
 public:
   explicit WaiterScope(InterruptHook hook);

@@ -40,7 +40,7 @@ private:
 
 class SharedLaunch;
 
-/// The failure of a launch, which may come when its part here is over on the host, and runs on a device.
+/// The failure of a launch. The failure may occur after the host's part here has ended, while the device's part runs.
 class LaunchFailure final : public RefCounted<LaunchFailure> {
 public:
   /// Fails the launch, if it has not failed before.
@@ -58,7 +58,7 @@ private:
   std::vector<std::function<void()>> hooks;
 };
 
-/// Moves bytes between processes. Nothing here waits, but for `abandon`. Any thread may call.
+/// Moves bytes between processes. Only `abandon` waits. Any thread may call.
 class Transport {
 public:
   virtual ~Transport() = default;
@@ -67,24 +67,25 @@ public:
   /// Whether every process has a core for itself, so that a waiting one may spin.
   virtual bool maySpin() const = 0;
 
-  /// The memory must stay as it is until the transfer is done. The messages of a launch carry its fingerprint.
+  /// The memory must not change until the transfer is done. The messages of a launch carry its fingerprint.
   virtual void send(unsigned to, const SharedLaunch &launch, const MessageKey &key, const void *data, size_t bytes,
                     Transfer &transfer) = 0;
   virtual void receive(unsigned from, SharedLaunch &launch, const MessageKey &key, void *data, size_t bytes,
                        Transfer &transfer) = 0;
-  /// Moves what can be moved now; whether that was anything. One thread does it at a time, the others return at once.
+  /// Moves all bytes that can be moved now; returns whether any moved. One thread does so at a time, the others return
+  /// at once.
   virtual bool progress() = 0;
-  /// A number that is another one when there may be something to move again, and a sleep until it is, or for this time.
-  /// Transports that can't tell sleep.
+  /// A number that changes when there may be bytes to move again, and a sleep until it changes, or for this time.
+  /// Transports without such a notification sleep.
   virtual uint32_t changes() const { return 0; }
   virtual void waitForChange(uint32_t seen, int64_t ns);
-  /// Whether every change is told.
+  /// Whether every change is notified.
   virtual bool tellsChanges() const { return false; }
-  /// Ends a transfer of a failed launch. Messages that are on their way still arrive; the others are dropped here, and
-  /// by their receivers. Waits for a moment, until the transport no longer uses the memory.
+  /// Ends a transfer of a failed launch. Messages in flight still arrive; the others are dropped here, and by their
+  /// receivers. Waits for a moment, until the transport no longer uses the memory.
   virtual void abandon(SharedLaunch &launch, Transfer &transfer) = 0;
 
-  /// Tells a process which program the launch runs. Its `onAnnounced` compares.
+  /// Sends the fingerprint of the launch's program to a process. Its `onAnnounced` compares.
   virtual void announce(unsigned to, const SharedLaunch &launch) = 0;
   /// From here on, messages of a failed launch are received and dropped.
   virtual void drop(uint64_t processes, uint64_t number) = 0;
@@ -93,14 +94,14 @@ public:
 
   /// Before the end of the library: whether all messages that were begun here have left.
   virtual bool isDrained() = 0;
-  /// Gives back what the library has for it. Nothing may follow.
+  /// Frees the library's resources of the transport. No call may follow.
   virtual void finish() = 0;
 
   struct Events {
     virtual ~Events() = default;
     virtual void announced(unsigned from, uint64_t processes, uint64_t number, uint64_t fingerprint,
                            const std::string &what) = 0;
-    /// Two sides of a message do not fit together.
+    /// The two sides of a message do not match.
     virtual void differs(unsigned from, SharedLaunch &launch, const std::string &what) = 0;
     /// The library that moves the bytes has failed.
     virtual void broke(const Status &status) = 0;
@@ -127,8 +128,8 @@ public:
   RefPtr<Error> failure() { return outcome->error(); }
   /// Tells the other processes that a participant of this one has failed.
   virtual void tell(Error &error) = 0;
-  /// A thread that runs a participant, because it waits for the results, was told to stop waiting (Ctrl-C): the launch
-  /// fails, since the participant is on its stack.
+  /// A thread that waits for the results runs a participant. If the thread is told to stop waiting (Ctrl-C), the launch
+  /// fails, because the participant is on its stack.
   void interrupt();
 
   /// While it lives, a thread waits in the launch for other processes.

@@ -1,4 +1,4 @@
-// Steps of messages, and the wait for them: whoever waits moves the messages.
+// Steps of messages, and the wait for them: waiting threads move the messages.
 #include "collective/Communicator.h"
 
 #include "runtime/ThreadPool.h"
@@ -84,9 +84,9 @@ static void waitNs(int64_t ns) {
 void Transport::waitForChange(uint32_t, int64_t ns) { waitNs(ns); }
 
 namespace {
-/// Pauses of a waiting thread between looks at the messages. With a core for each process it spins first. Then it
-/// sleeps until the transport tells of a change. Where none is told, it lets others run, and at last sleeps for longer
-/// and longer times: a process that waits long uses no core.
+/// Pauses of a waiting thread between polls of the messages. With a core for each process it spins first. Then it
+/// sleeps until the transport notifies a change. If the transport has no notifications, the thread yields, then sleeps
+/// for increasing times: a process that waits long uses no core.
 class Pauses {
 public:
   explicit Pauses(Transport &transport)
@@ -109,7 +109,7 @@ public:
 
 private:
   static constexpr int64_t spinNs = 50'000, yieldNs = 1'000'000;
-  /// Failures are not told as changes.
+  /// Failures are not notified as changes.
   static constexpr int64_t longestNs = 1'000'000, longestToldNs = 10'000'000;
   Transport &transport;
   const int64_t spinEnd, yieldEnd;
@@ -117,7 +117,7 @@ private:
 };
 } // namespace
 
-/// A waiting thread asks after this time, and again, whether it shall stop.
+/// The interval at which a waiting thread asks whether it should stop.
 static constexpr int64_t askNs = 50'000'000;
 
 /// Of PYCOMPILER_MESSAGE_DELAY, in milliseconds: a slow network, for tests and benchmarks.
@@ -151,7 +151,7 @@ Status Communicator::wait(Transfer &transfer) {
     BlockingScope blocking;
     waitNs(delay);
   }
-  // Also of a transfer that is done: a message that did not fit was dropped.
+  // Also of a transfer that is done: a message that did not match was dropped.
   RefPtr<Error> failed = launch.failure();
   if (!failed)
     return Status::ok();

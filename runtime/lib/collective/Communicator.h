@@ -9,7 +9,7 @@
 
 namespace pcrt {
 
-/// A message of a step. `number` tells apart those of one step, the same for sender and receiver.
+/// A message of a step. `number` identifies it within the step, the same for sender and receiver.
 struct Piece {
   unsigned process;
   size_t number;
@@ -22,7 +22,7 @@ public:
   /// `members` are the group's participants. Communicators of one group in one launch differ in their `purpose`.
   Communicator(SharedLaunch &launch, const std::vector<int64_t> &members, uint64_t purpose = 0);
 
-  /// Begins a step: all processes of the group come to it, each with the other side of the messages.
+  /// Begins a step: all processes of the group call this, each with the other side of the messages.
   RefPtr<Transfer> begin(const std::vector<Piece> &sends, const std::vector<Piece> &receives);
   /// Moves messages until those of the transfer are done; with the failure of the launch if it fails.
   Status wait(Transfer &transfer);

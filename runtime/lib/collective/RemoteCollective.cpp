@@ -1,4 +1,4 @@
-// Which bytes go where, for each collective.
+// The messages of each collective.
 #include "collective/RemoteCollective.h"
 
 #include "memory/HostOperands.h"
@@ -10,7 +10,8 @@
 
 using namespace pcrt;
 
-/// Up to this many bytes of an input, an all_reduce fetches all of every input: one step of messages instead of two.
+/// If an input has at most this many bytes, an all_reduce fetches every whole input: one step of messages instead of
+/// two.
 static constexpr size_t wholeBytes = size_t(1) << 14;
 /// The bytes of a piece of a larger one, and the number of pieces that are fetched before they are needed.
 static constexpr size_t pieceBytes = size_t(1) << 18, ahead = 3;
@@ -26,7 +27,7 @@ public:
   explicit Steps(Communicator &communicator) : communicator(communicator) {}
   Steps(const Steps &) = delete;
   Steps &operator=(const Steps &) = delete;
-  /// Some are left after a failure only: then the waits abandon them.
+  /// Steps remain only after a failure: then the waits abandon them.
   ~Steps() {
     while (!isEmpty())
       static_cast<void>(waitForFirst().isOk());
@@ -90,13 +91,13 @@ public:
 
 private:
   std::vector<std::unique_ptr<HostOperands>> copies;
-  /// The operands as they were, which `store` refers to.
+  /// The original operands, to which `store` refers.
   std::vector<std::unique_ptr<Contribution>> given;
 };
 
 bool RemoteCollective::prepare(const std::vector<Contribution> &contributions) {
   full = contributions;
-  // A member elsewhere is like those here: the launches have one fingerprint.
+  // Members in other processes are like those here: the launches have one fingerprint.
   for (size_t member = 0; member < full.size(); ++member)
     if (!isHere(member)) {
       full[member] = full[here[0]];
@@ -160,8 +161,8 @@ Status RemoteCollective::perform() {
   return status.isOk() ? copies.store() : std::move(status);
 }
 
-/// All inputs from elsewhere, as inputs of their members. For a gather along the first dimension, they arrive at their
-/// place in the first output here.
+/// All inputs of other processes, as inputs of their members. For a gather along the first dimension, they arrive at
+/// their position in the first output here.
 Status RemoteCollective::fetchWhole(bool toOutputs) {
   const size_t bytes = elements * width;
   std::vector<Piece> sends, receives;
@@ -181,8 +182,8 @@ Status RemoteCollective::fetchWhole(bool toOutputs) {
 /// Each process combines a part of the elements of all members, and sends it to the others. The bytes are those of a
 /// ring, and the order of additions is that of the members.
 ///
-/// A part goes in pieces, and each round of messages brings one of every part. While a round is combined the next ones
-/// are on their way, and what has come is still in the caches.
+/// A part is sent in pieces, and each round of messages has one piece of every part. While a round is combined, the
+/// next ones are in flight, and the received pieces are still in the caches.
 Status RemoteCollective::reduceInParts() {
   const size_t count = ordered.size(), rounding = 64;
   auto startOf = [&](size_t part) { return part == count ? elements : elements * part / count / rounding * rounding; };

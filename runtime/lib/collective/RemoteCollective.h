@@ -1,6 +1,6 @@
-// The work of one collective among participants of several processes. Each process fetches what its participants need
-// from the others, and then computes as CollectiveJob does: sums have the same bits for every division of the
-// participants among processes.
+// The work of one collective among participants of several processes. Each process fetches the operands of its
+// participants from the others, and then computes as CollectiveJob does: sums have the same bits for every division of
+// the participants among processes.
 #ifndef PYCOMPILER_RUNTIME_LIB_REMOTECOLLECTIVE_H
 #define PYCOMPILER_RUNTIME_LIB_REMOTECOLLECTIVE_H
 
@@ -16,7 +16,7 @@ public:
   /// `participants` are all members of the group.
   RemoteCollective(SharedLaunch &launch, const std::vector<int64_t> &participants);
 
-  /// Of the contributions, those of this process are there.
+  /// Only the contributions of this process exist.
   bool prepare(const std::vector<Contribution> &contributions) override;
   /// One item, in which a thread waits for the messages.
   uint32_t items() const override { return 1; }
@@ -48,7 +48,7 @@ private:
   /// The process of each member; the processes, each once; the members of this process.
   std::vector<unsigned> processes, others, ordered;
   std::vector<size_t> here;
-  /// The contributions, with copies of what came from other processes.
+  /// The contributions, with copies of those of other processes.
   std::vector<Contribution> full;
   std::vector<Block> blocks;
   Status failure;

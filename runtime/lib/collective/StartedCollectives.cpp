@@ -11,11 +11,11 @@
 
 using namespace pcrt;
 
-/// As in Communicator: a waiting thread asks whether it shall stop.
+/// As in Communicator: a waiting thread asks whether it should stop.
 static constexpr int askMs = 50;
 
-/// Threads that mostly wait for messages. Those of the device's pool compute, which would hold up the messages. They
-/// end with the process; a child has none of them, and makes its own.
+/// Threads that mostly wait for messages. Those of the device's pool compute, which would delay the messages. They end
+/// with the process; a child has none of them, and makes its own.
 static ThreadPool &threadsForMessages() {
   static std::mutex lock;
   static ThreadPool *pool = nullptr;
@@ -82,7 +82,7 @@ void StartedCollectives::runUntil(std::unique_lock<std::mutex> &guard, const Sta
 void StartedCollectives::waitFor(std::unique_lock<std::mutex> &guard, const Started &one) {
   while (!one.isDone) {
     if (!isRunning) {
-      // The asked thread has not begun: this one is here already.
+      // The requested thread has not begun, and this one is ready.
       runUntil(guard, &one);
       continue;
     }

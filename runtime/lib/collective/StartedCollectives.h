@@ -1,5 +1,5 @@
-// The collectives that a participant has started and that go on beside its computation, in their order. A thread of
-// their own runs them, or the participant itself while it waits for one. Rendezvous has one for each participant that
+// The collectives that a participant has started and that run beside its computation, in their order. A separate thread
+// runs them, or the participant itself while it waits for one. Rendezvous has one object for each participant that
 // starts any.
 #ifndef PYCOMPILER_RUNTIME_LIB_STARTEDCOLLECTIVES_H
 #define PYCOMPILER_RUNTIME_LIB_STARTEDCOLLECTIVES_H
@@ -53,7 +53,7 @@ private:
   // Under the lock. The first `done` of the list are done, and not awaited yet.
   std::deque<std::unique_ptr<Started>> list;
   size_t done = 0;
-  /// Whether a thread runs them, and whether one was asked to.
+  /// Whether a thread runs them, and whether one was requested.
   bool isRunning = false, isSubmitted = false;
   FutexWord changes{0};
 };

@@ -1,7 +1,7 @@
 // The library routine of cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension. One
 // result waits for the one before it, so several lines are computed in turns. If the dimension is not the innermost,
-// adjacent lines are. A long line is divided into parts, each of which starts from the result of all before it. The
-// parts depend on the length alone, and so do the results, whichever threads compute them.
+// these are adjacent lines. A long line is divided into parts, each of which starts from the result of all before it.
+// The parts depend only on the length, so the results do not depend on the threads.
 #include "CumulativeOperations.h"
 #include "Rows.h"
 #include "runtime/Accumulations.h"
@@ -54,12 +54,12 @@ private:
 
   int64_t startOf(int64_t line) const { return line * length + first; }
 
-  /// Begins with the first element itself, or goes on from the result before it.
+  /// Begins with the first element itself, or continues from the result before it.
   Running begin(int64_t at, const Running *before) const {
     return before ? Operation::next(*before, source[at]) : static_cast<Running>(source[at]);
   }
 
-  /// `count` (at most `chains`) runs of `steps` elements, which begin at `starts`; each goes on from its `before`.
+  /// `count` (at most `chains`) runs of `steps` elements, which begin at `starts`; each continues from its `before`.
   [[gnu::noinline]] void inTurns(const int64_t *starts, int64_t count, int64_t steps,
                                  const Running *const *before) const {
     Running running[chains];

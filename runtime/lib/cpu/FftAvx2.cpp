@@ -1,5 +1,5 @@
-// Transforms in vectors of 32 bytes. No file of the library is compiled for AVX2 as a whole: functions of the C++
-// library that it shares with others would be, too, and the linker keeps one of each. So their headers come first.
+// Transforms in vectors of 32 bytes. No file of the library is compiled for AVX2 as a whole: shared functions of the
+// C++ library would also be compiled for AVX2, and the linker keeps one copy of each. So their headers come first.
 #include "FftPasses.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 #pragma GCC push_options
 #pragma GCC target("avx2")
-// GCC reads the whole file before it obeys the pragma, so that its own macro comes too late for pocketfft, which takes
-// the number of lanes from it.
+// GCC preprocesses the whole file before it applies the pragma. So GCC's own macro is defined too late for pocketfft,
+// which takes the number of lanes from it.
 #ifndef __AVX__
 #define __AVX__ 1
 #endif

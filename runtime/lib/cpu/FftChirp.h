@@ -1,4 +1,4 @@
-// Transforms of lines whose length has a great prime factor, by the chirp transform (Bluestein, IEEE Trans. Audio
+// Transforms of lines whose length has a large prime factor, by the chirp transform (Bluestein, IEEE Trans. Audio
 // Electroacoust. 18, 1970): a convolution of a length with small factors. Here the length is a product of two, and the
 // transforms of the convolution are those of a matrix's columns and rows (Bailey, J. Supercomputing 4, 1990), which
 // pocketfft computes side by side in vectors. Its own chirp transform is one scalar line of more than twice the length.

@@ -1,5 +1,5 @@
-// Between the lines in memory and the vectors in which lines are computed side by side: lane j of a vector has an
-// element of line j. Part of the passes of one instruction set, as FftEntries.h, which includes this.
+// Copies between the lines in memory and the vectors in which lines are computed side by side: lane j of a vector has
+// an element of line j. Part of the passes of one instruction set, like FftEntries.h, which includes this file.
 //
 // pocketfft's own copies move single numbers, and took three quarters of the time of 256 lines of 256 numbers.
 
@@ -54,8 +54,8 @@ template <typename T> void transpose(Vector<T> (&rows)[lanes<T>]) {
   }
 }
 
-/// Real and imaginary parts of complex numbers one behind the other, and back. Of more than two lanes, the lanes are
-/// not in the order of the numbers.
+/// Real and imaginary parts of consecutive complex numbers, and back. Of more than two lanes, the lanes are not in the
+/// order of the numbers.
 template <typename T> void splitParts(const T *from, Vector<T> &real, Vector<T> &imaginary) {
   Vector<T> low = load(from), high = load(from + lanes<T>);
   if constexpr (lanes<T> == 1)
@@ -86,7 +86,7 @@ template <typename T> void joinParts(Vector<T> real, Vector<T> imaginary, T *to)
 
 #undef PCRT_MIX
 
-/// `count` numbers of each line, one behind the other in memory.
+/// `count` numbers of each line, adjacent in memory.
 template <typename T> void loadRows(const T *const *lines, size_t count, Vector<T> *to) {
   size_t k = 0;
   for (; k + lanes<T> <= count; k += lanes<T>) {

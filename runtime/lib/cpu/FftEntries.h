@@ -22,7 +22,8 @@ template <typename T> Group groupOf(const pcrt::fft::Lines<T> &lines, size_t num
   return {number / perStack * within + place, std::min(width, within - place)};
 }
 
-/// The places of a group's lines. A vector that has more lanes than there are lines computes the last one again.
+/// The positions of a group's lines. If a vector has more lanes than the group has lines, the other lanes compute the
+/// last line again.
 template <typename T, typename Element> struct Places {
   Element *of[lanes<T>];
 
@@ -36,7 +37,7 @@ template <typename T, typename Element> struct Places {
   bool areAdjacent(Group group) const { return group.count == lanes<T> && of[lanes<T> - 1] == of[0] + lanes<T> - 1; }
 };
 
-/// A vector with idle lanes pays where its numbers stay in the cache, or few lanes are idle.
+/// A vector with idle lanes pays if its numbers stay in the cache, or few lanes are idle.
 template <typename T> bool sharesVector(size_t length, Group group) {
   constexpr size_t cacheBytes = 1 << 19;
   if (lanes<T> == 1 || group.count == 1)

@@ -9,8 +9,8 @@
 
 namespace pcrt::fft {
 
-/// Lines in stacks of equal distance. Those of a stack lie side by side; a stack of one has its elements one behind the
-/// other if `step` is 1. All distances are in elements.
+/// Lines in stacks of equal distance. Those of a stack lie side by side; a stack of one has adjacent elements if `step`
+/// is 1. All distances are in elements.
 template <typename T> struct Lines {
   /// Of the real side, if there is one: its lines have a step of 1.
   size_t length;
@@ -21,8 +21,8 @@ template <typename T> struct Lines {
   T scale = 1;
 };
 
-/// They do the groups of lines from `low` to `high`, and throw std::bad_alloc. The lines of a group share a vector. A
-/// transform may have its results in the place of the operand if the distances are equal.
+/// They compute the groups of lines from `low` to `high`, and throw std::bad_alloc. The lines of a group share a
+/// vector. A transform may have its results in the place of the operand if the distances are equal.
 template <typename T> struct Passes {
   using Complex = std::complex<T>;
   size_t lanes;

@@ -1,4 +1,4 @@
-// pocketfft, as all files here take it.
+// pocketfft, with the settings of all files here.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_FFTPOCKET_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_FFTPOCKET_H
 

@@ -10,7 +10,7 @@
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512cd,avx512bw,avx512dq,avx512vl,fma,bmi,bmi2,lzcnt,movbe,popcnt,f16c")
 
-// The order matters: the headers do not include what they use.
+// The order matters: the headers do not include their dependencies.
 #include "x86-simd-sort/xss-common-includes.h"
 
 #include "x86-simd-sort/xss-common-qsort.h"

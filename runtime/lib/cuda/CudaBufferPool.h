@@ -14,7 +14,7 @@ public:
   CudaBufferPool(Device &device, CudaMemory &memory) : device(device), memory(memory) {}
 
   Result<RefPtr<Buffer>> allocate(size_t bytes) override;
-  /// The driver's pool grows without faults of pages.
+  /// The driver's pool grows without page faults.
   bool hasFreed(size_t) override { return true; }
   /// Waits for the stream.
   void trim() override { (void)memory.trim(); }

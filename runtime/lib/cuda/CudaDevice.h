@@ -41,7 +41,8 @@ public:
   std::unique_ptr<CollectiveWork> collectiveWork() override;
   std::unique_ptr<CollectiveWork> collectiveWork(SharedLaunch &launch, const std::vector<int64_t> &members) override;
 
-  /// Gives back what the driver holds for it, before it was used: another process computes there. Nothing may follow.
+  /// Frees the driver's resources for the device before its first use: another process computes there. No call may
+  /// follow.
   void giveUp();
 
   /// NVIDIA's libraries on this device.

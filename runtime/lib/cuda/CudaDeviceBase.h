@@ -11,8 +11,8 @@
 namespace pcrt::cuda {
 
 /// Held by a thread that makes the stream of one device wait for the stream of another one, in this process or by an
-/// exchange with others. So an exchange on several streams here is before or behind such a wait on all of them: else
-/// the streams could wait in a circle.
+/// exchange with others. So an exchange on several streams here is before or after such a wait on all of them.
+/// Otherwise the streams could wait in a cycle.
 std::mutex &betweenStreams();
 
 class CudaDeviceBase : public Device {

@@ -2,7 +2,7 @@
 // stream; events order the streams, and no host thread waits for a device. After CudaDeviceBase; Rendezvous brings the
 // members together.
 //
-// When a wait is enqueued, the awaited work is on its stream already. So streams never wait in a circle, for any
+// When a wait is enqueued, the awaited work is on its stream already. So streams never wait in a cycle, for any
 // programs that run at the same time.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DEVICEEXCHANGE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_DEVICEEXCHANGE_H

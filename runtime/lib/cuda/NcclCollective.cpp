@@ -1,4 +1,4 @@
-// How processes agree on a communicator.
+// The agreement of processes on a communicator.
 #include "cuda/NcclCollective.h"
 
 #include "cuda/CudaDeviceBase.h"
@@ -12,7 +12,7 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// Tells its messages apart from those of the staged collective.
+/// Distinguishes its messages from those of the staged collective.
 static constexpr uint64_t purpose = 0x6e63636c;
 
 //===-- The communicators of this process
@@ -45,10 +45,10 @@ private:
 };
 
 namespace {
-/// What a process tells of itself, then of each of its members.
+/// The facts that a process sends about itself, then about each of its members.
 struct Greeting {
   uint64_t hasLibrary;
-  /// Of the first process's, all take.
+  /// All processes take the value of the first process.
   ncclUniqueId id;
 };
 struct Card {

@@ -1,12 +1,12 @@
-// The work of one collective among GPUs of several processes: by NCCL where all processes have it and no two members
-// share a GPU, else by the host's memory.
+// The work of one collective among GPUs of several processes: by NCCL if all processes have it and no two members share
+// a GPU, else by the host's memory.
 //
-// Why streams never wait in a circle: a launch over processes starts on a GPU when the host's part of the one before
-// has run (run_spmd), so exchanges are on all streams in the one order of the launches, and within a launch in that of
+// Streams never wait in a cycle: a launch over processes starts on a GPU when the host's part of the previous one has
+// run (run_spmd). So exchanges are on all streams in the same order: that of the launches, and within a launch that of
 // the program.
 //
-// Before each exchange the processes of the group tell each other, by messages, that they have come to it, and by which
-// communicator. So a process that fails before that leaves nobody's GPU in an exchange without its other side.
+// Before each exchange the processes of the group send each other messages: each has reached the exchange, and names
+// its communicator. So if a process fails before that, no GPU is in an exchange without its other side.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_NCCLCOLLECTIVE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_NCCLCOLLECTIVE_H
 
@@ -30,7 +30,7 @@ public:
   Status leave(size_t place, const Contribution &own) override;
 
 private:
-  /// The members: who shares a communicator. Tests have several transports in one process.
+  /// The members that share a communicator. Tests have several transports in one process.
   struct Key {
     const Transport *transport;
     std::vector<unsigned> processes;
@@ -39,7 +39,7 @@ private:
       return std::tie(transport, processes, devices) < std::tie(other.transport, other.processes, other.devices);
     }
   };
-  /// The communicator of a group; or that its members go by the host's memory.
+  /// The communicator of a group; or the decision that its members use the host's memory.
   struct Route {
     NcclCommunicator *communicator = nullptr;
     bool isStaged = false;

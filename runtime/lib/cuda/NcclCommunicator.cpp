@@ -1,4 +1,4 @@
-// Exchanges by grouped sends and receives, and the end of those that a failure leaves without the other side.
+// Exchanges by grouped sends and receives, and the end of exchanges that lack the other side after a failure.
 #include "cuda/NcclCommunicator.h"
 
 #include "cuda/CudaDeviceBase.h"
@@ -26,7 +26,7 @@ static const Driver &driverOf(const NcclCommunicator::Own &own) { return own.dev
 //===-- The beginning
 //-----------------------------------------------------------------------------------------------===//
 
-/// All communicators, also those that failed or that another took the place of: launches in flight refer to them.
+/// All communicators, also those that failed or were replaced: launches in flight refer to them.
 static NcclCommunicator *kept(std::unique_ptr<NcclCommunicator> made) {
   static auto *const lock = new std::mutex();
   static auto *const all = new std::vector<std::unique_ptr<NcclCommunicator>>();
@@ -106,7 +106,7 @@ Status NcclCommunicator::settle(SharedLaunch &launch, const char *call, int64_t 
 //===-- Exchanges
 //---------------------------------------------------------------------------------------------------===//
 
-/// What the member has for itself, and the zeros of a member that gets nothing.
+/// The member's part for itself, and the zeros of a member without a sender.
 Status NcclCommunicator::copyOwn(const Rank &rank, const CollectiveParams &form, const ExchangePieces &pieces,
                                  const Contribution &own) {
   Status status = rank.device->parts().context().makeCurrent();
@@ -159,8 +159,9 @@ Status NcclCommunicator::exchange(SharedLaunch &launch, const CollectiveParams &
     Status ended = library.check(library.ncclGroupEnd(), "ncclGroupEnd");
     if (status.isOk())
       status = std::move(ended);
-    // NCCL may enqueue in a thread of its own. The first exchange of two ranks connects them, for which their processes
-    // wait for each other: not longer than a second with the lock, which another exchange of theirs may need.
+    // NCCL may enqueue in its own thread. The first exchange of two ranks connects them, and for this their processes
+    // wait for each other: at most a second with the lock, because another exchange of these processes may need the
+    // lock.
     bool isEnqueued = !status.isOk();
     if (status.isOk())
       status = settle(launch, "ncclGroupEnd", connectNs, isEnqueued);
@@ -259,8 +260,8 @@ Status NcclCommunicator::noteUse(SharedLaunch &launch) {
   return Status::ok();
 }
 
-/// Ends what is on the streams, with the failure of every launch that it belongs to. Under the lock, or before the
-/// communicator is shared.
+/// Ends the exchanges on the streams, with the failure of every launch of such an exchange. Under the lock, or before
+/// the communicator is shared.
 void NcclCommunicator::abort(const Status &why) {
   if (isBroken.exchange(true))
     return;

@@ -15,7 +15,7 @@ namespace pcrt::cuda {
 
 class CudaDeviceBase;
 
-/// Never destroyed: to end one, all of its processes would have to come to it at a moment without work in flight.
+/// Never destroyed: to end one, all of its processes would have to call its end at a moment without work in flight.
 class NcclCommunicator {
 public:
   /// A GPU of this process, and its place among the members.
@@ -23,15 +23,16 @@ public:
     size_t place;
     CudaDeviceBase *device;
   };
-  /// All processes come to it with the same id. Waits for them; ends with the failure of the launch.
+  /// All processes call this with the same id. Waits for them; ends with the failure of the launch.
   static Result<NcclCommunicator *> create(const Nccl &library, const ncclUniqueId &id, size_t members,
                                            const std::vector<Own> &here, SharedLaunch &launch);
 
   /// The same number in all processes; 0 once it is broken.
   uint64_t tag() const { return isBroken.load() ? 0 : number; }
 
-  /// Enqueues the exchange on the stream of each GPU here. The other processes do, too, before any of these streams
-  /// comes to other work of theirs. `contributions` are those of all members, of which the ones here are there.
+  /// Enqueues the exchange on the stream of each GPU here. The other processes also do so, before any of these streams
+  /// reaches other work of the processes. `contributions` are those of all members; only the ones of this process
+  /// exist.
   Status exchange(SharedLaunch &launch, const CollectiveParams &form, const ExchangePieces &pieces,
                   const std::vector<Contribution> &contributions);
 
@@ -39,7 +40,7 @@ private:
   struct Rank : Own {
     ncclComm_t handle = nullptr;
   };
-  /// A launch whose exchanges may be on the streams, and an event behind them on each.
+  /// A launch whose exchanges may be on the streams, and an event after them on each.
   struct User {
     RefPtr<LaunchFailure> launch;
     std::vector<CUevent> passed;
@@ -48,7 +49,7 @@ private:
 
   NcclCommunicator(const Nccl &library, uint64_t number) : library(library), number(number) {}
   Status begin(const ncclUniqueId &id, size_t members, SharedLaunch &launch);
-  /// Waits until NCCL has done what a call began, or for this time; whether it is done.
+  /// Waits until NCCL has finished the operation of a call, or for this time; whether it is done.
   Status settle(SharedLaunch &launch, const char *call, int64_t longestNs, bool &isDone);
   Status enqueue(const Rank &rank, const CollectiveParams &form, const ExchangePieces &pieces, const Contribution &own);
   Status copyOwn(const Rank &rank, const CollectiveParams &form, const ExchangePieces &pieces, const Contribution &own);

@@ -12,7 +12,7 @@
 
 namespace pcrt {
 
-/// What a connection is told. In its thread, so short.
+/// The events of a connection. Called in its thread, so they must be short.
 class ControlEvents {
 public:
   virtual ~ControlEvents() = default;
@@ -21,18 +21,18 @@ public:
   virtual void launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) = 0;
   /// A process waits long in a launch of `members` (numbers with commas): is this one late?
   virtual void asked(unsigned from, uint64_t processes, uint64_t number, const std::string &members) = 0;
-  /// The answer of a late process; `cause` says in what state it is.
+  /// The answer of a late process; `cause` is its state.
   virtual void peerLate(const PeerFailure &peer, uint64_t processes, uint64_t number) = 0;
 };
 
 class ControlClient {
 public:
-  /// The server is taken for failed when it is silent for `silenceMs`.
+  /// The server counts as failed when it is silent for `silenceMs`.
   ControlClient(int socket, int64_t silenceMs, ControlEvents &events);
   ~ControlClient();
   ControlClient(const ControlClient &) = delete;
 
-  /// Shows the secret, before `start`. Waits for the answer.
+  /// Sends the secret, before `start`. Waits for the answer.
   Status greet(const ProcessIdentity &self, const std::string &secret, int64_t deadline);
   void start();
   RefPtr<Reply> ask(FrameKind kind, std::vector<std::string> fields);

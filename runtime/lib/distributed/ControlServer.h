@@ -51,7 +51,7 @@ private:
   const int64_t silenceNs;
   int wakeUp[2] = {-1, -1};
   std::vector<std::unique_ptr<Connection>> connections;
-  /// What is known of each process: whether it failed (with the cause), reached its end, or left.
+  /// The state of each process: whether it failed (with the cause), reached its end, or left.
   struct Process {
     std::string host, cause;
     uint64_t pid = 0;

@@ -1,4 +1,4 @@
-// Encoding of frames, and sockets. A proxy of the environment is never asked: these are plain connections.
+// Encoding of frames, and sockets. A proxy of the environment is never used: these are plain connections.
 #include "distributed/Frames.h"
 
 #include "runtime/Futex.h"
@@ -118,8 +118,8 @@ Result<int> pcrt::listenOn(const std::string &address, int &port) {
   return why;
 }
 
-/// While nobody listens at a port that the system gives to connections, too, it can give an attempt the same port at
-/// both ends. That connects with itself, and keeps process 0 from listening.
+/// If nothing listens at a port from the system's range for outgoing connections, the system can give an attempt the
+/// same port at both ends. Such an attempt connects with itself, and prevents process 0 from listening.
 static bool leadsToItself(int socket) {
   sockaddr_storage own{}, peer{};
   socklen_t ownSize = sizeof(own), peerSize = sizeof(peer);

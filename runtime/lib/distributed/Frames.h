@@ -1,5 +1,5 @@
-// What the control plane's connections carry: frames of a kind, a number and fields. After the OS; before ControlServer
-// and ControlClient.
+// The data on the control plane's connections: frames of a kind, a number and fields. After the OS; before
+// ControlServer and ControlClient.
 #ifndef PYCOMPILER_RUNTIME_LIB_FRAMES_H
 #define PYCOMPILER_RUNTIME_LIB_FRAMES_H
 
@@ -50,10 +50,10 @@ struct Frame {
 class FrameReader {
 public:
   void add(const char *bytes, size_t count) { buffer.append(bytes, count); }
-  /// False if no frame is complete yet. `isBroken` is set if what arrived is none.
+  /// False if no frame is complete yet. `isBroken` is set if the bytes are not a frame.
   bool take(Frame &frame);
   bool isBroken = false;
-  /// The most bytes of a frame; a small bound until the peer has shown the secret.
+  /// The maximum bytes of a frame; a small bound until the peer has shown the secret.
   size_t limit = size_t(1) << 30;
 
 private:
@@ -62,7 +62,7 @@ private:
 
 //===-- Sockets
 
-/// A listening socket; its port is chosen by the system if it is 0.
+/// A listening socket. If the port is 0, the system chooses one.
 Result<int> listenOn(const std::string &address, int &port);
 /// Connects before the deadline (nowNs), trying again while nothing listens there.
 Result<int> connectTo(const std::string &host, int port, int64_t deadline);

@@ -12,7 +12,7 @@
 
 using namespace pcrt;
 
-/// Whether MPI was started here, and is to be ended here; what the others have started, they end.
+/// Whether MPI was started here, and must be ended here; other starters end it themselves.
 static std::atomic<bool> isOurs{false};
 
 Result<std::string> Mpi::open(const std::string &path) {
@@ -68,10 +68,10 @@ static void endHere() {
 
 RefPtr<Reply> Mpi::start() {
   auto reply = RefPtr<Reply>::adopt(new Reply());
-  // They live as long as the process: a process that fails leaves the thread waiting.
+  // They live as long as the process: if a process fails, the thread keeps waiting.
   endWanted = new Token();
   hasEnded = new Token();
-  // A start waits for the other processes: the caller's wait has an end.
+  // A start waits for the other processes; the caller's wait must be able to end.
   std::thread([reply] {
     sigset_t all;
     sigfillset(&all);
@@ -98,7 +98,7 @@ unsigned Mpi::size() {
   return static_cast<unsigned>(size);
 }
 
-/// Runs what waits for the other processes in a thread, which outlives a caller that gives up.
+/// Runs work that waits for the other processes in a thread, which outlives a caller that stops waiting.
 static RefPtr<Reply> inThread(std::function<void(Reply &)> work) {
   auto reply = RefPtr<Reply>::adopt(new Reply());
   std::thread([reply, work = std::move(work)] {
@@ -127,7 +127,7 @@ RefPtr<Reply> Mpi::broadcast(std::string own) {
 //-------------------------------------------------------------------------------------------===//
 
 namespace {
-/// The processes of this one's node, on a communicator of their own.
+/// The processes of this one's node, on a separate communicator.
 struct Node {
   MpiHandle communicator;
   size_t place;
@@ -135,7 +135,7 @@ struct Node {
 };
 } // namespace
 
-/// Whether all processes of the node say so. All come to it.
+/// Whether the condition holds in all processes of the node. All call this.
 static bool doAll(const MpiLibrary &mpi, const Node &node, bool own) {
   bool all = true;
   for (size_t place = 0; place < node.ranks.size(); ++place) {
@@ -147,7 +147,7 @@ static bool doAll(const MpiLibrary &mpi, const Node &node, bool own) {
   return all;
 }
 
-/// Of each process of the node, its segment; null if they can't share memory. What MPI or the system refuses is no
+/// The segment of each process of the node; null if they can't share memory. A refusal of MPI or the system is no
 /// failure: then messages go by MPI.
 static std::unique_ptr<NodeMemory> shareMemory(const MpiLibrary &mpi, const Node &node, bool isWanted) {
   const size_t count = node.ranks.size(), bytes = NodeMemory::segmentBytes(count);
@@ -170,7 +170,7 @@ static std::unique_ptr<NodeMemory> shareMemory(const MpiLibrary &mpi, const Node
     isMade &= mpi.Win_shared_query(window, static_cast<int>(place), &size, &unit, &start) == 0 && start;
     segments.push_back(static_cast<char *>(start));
   }
-  // It is also the moment after which all segments are clear.
+  // After it all segments are cleared.
   if (!doAll(mpi, node, isMade) || mpi.Barrier(node.communicator))
     return nullptr;
   return std::make_unique<NodeMemory>(node.place, node.ranks, std::move(segments));
@@ -196,7 +196,7 @@ static std::unique_ptr<NodeMemory> memoryOfNode(const MpiLibrary &mpi, MpiHandle
   return memory;
 }
 
-/// What `connect` has made, until it is taken.
+/// The transport that `connect` has made, until it is taken.
 static std::unique_ptr<Transport> made;
 
 RefPtr<Reply> Mpi::connect(bool maySpin, bool sharesMemory) {

@@ -8,7 +8,7 @@
 
 using namespace pcrt;
 
-/// The longest text of a version among the ABIs, and room to spare.
+/// More than the longest text of a version among the ABIs.
 static constexpr size_t versionBytes = 16384;
 
 static std::mutex loading;

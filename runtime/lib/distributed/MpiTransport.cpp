@@ -1,4 +1,4 @@
-// Heads, and the requests of MPI behind them.
+// Heads, and their requests of MPI.
 #include "distributed/MpiTransport.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ static constexpr int headTag = 1, firstDataTag = 16, dataTags = 16384;
 /// MPI counts in ints.
 static constexpr size_t mostBytes = size_t(1) << 30;
 static constexpr size_t mostDropped = 1024;
-/// How long a failed launch waits for messages that are on their way.
+/// The time that a failed launch waits for messages in flight.
 static constexpr int64_t abandonNs = 2'000'000'000;
 
 struct MpiTransport::Head {
@@ -178,8 +178,8 @@ void MpiTransport::discard(unsigned from, const MessageKey &key, const Early &me
   begin(/*isSend=*/false, bytes, message.bytes, from, message.tag, nullptr, nullptr, std::move(scratch));
 }
 
-/// A head that was announced may still be on its way, and need this process's part in other messages: nothing waits for
-/// it in MPI.
+/// An announced head may still be in flight, and need this process's part in other messages: nothing waits for it in
+/// MPI.
 bool MpiTransport::takeHead() {
   int isThere = 0, isDone = 0;
   if (!isHeadComing) {
@@ -253,7 +253,7 @@ void MpiTransport::ended(unsigned from, NodeStreams::Incoming &message, bool isW
     return message.transfer->arrived();
   if (isWhole)
     return;
-  // The other side gave up. What waits for it learns why from the control plane.
+  // The other side aborted. Waiting threads get the reason from the control plane.
   if (message.transfer)
     awaited.emplace(nameOf(from, message.key),
                     Awaited{message.data, message.bytes, message.launch, std::move(message.transfer)});
@@ -291,7 +291,7 @@ bool MpiTransport::progress() {
   if (node) {
     moved |= node->read();
     moved |= node->write();
-    // What moved may be what another thread of this process waits for.
+    // Another thread of this process may wait for the moved bytes.
     if (moved)
       node->memory->wakeOwn();
   }
@@ -353,7 +353,7 @@ void MpiTransport::abandon(SharedLaunch &launch, Transfer &transfer) {
     timespec moment{0, 100'000};
     nanosleep(&moment, nullptr);
   }
-  // What is left is with a process that is gone, and nobody reads or writes the memory for it.
+  // The remaining messages are with a process that has ended, which no longer reads or writes the memory.
   std::lock_guard<std::mutex> guard(lock);
   for (Request &each : requests)
     if (each.launch == &launch)

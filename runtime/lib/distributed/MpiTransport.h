@@ -2,11 +2,11 @@
 // receives that it has begun. Small messages are in their heads. For a large one, the receiver begins a receive in the
 // place where the bytes belong.
 //
-// So MPI never matches by more than source and one tag, of which a receiver learns from a head. Messages of launches
-// that failed are recognised by their heads, received and dropped: they take nothing from later launches.
+// So MPI matches only by source and one tag, which the receiver gets from a head. Messages of launches that failed are
+// recognised by their heads, received and dropped: they take nothing from later launches.
 //
 // Between processes of one node that share memory, heads and bytes go through rings (NodeStreams), without MPI. The
-// bytes of a large message follow its head there; before its receive has begun they are kept here.
+// bytes of a large message follow its head in the ring. Until its receive has begun, they are kept here.
 //
 // One thread at a time is inside of MPI and the rings (`lock`), and no call there waits. Before: MpiLibrary,
 // NodeStreams. After: Processes.
@@ -53,8 +53,8 @@ public:
 
 private:
   struct Head;
-  /// What is at the receiver: a message's head, and its bytes unless MPI is still to be asked for them (by the tag). Of
-  /// a message in a ring, the last bytes may be on their way.
+  /// The received parts of a message: its head, and its bytes unless they are still to be received from MPI (by the
+  /// tag). The last bytes of a message in a ring may be in flight.
   struct Early {
     uint64_t fingerprint;
     size_t bytes;
@@ -68,7 +68,7 @@ private:
     SharedLaunch *launch;
     RefPtr<Transfer> transfer;
   };
-  /// A request of MPI, with what must live as long.
+  /// A request of MPI, with the objects that must live as long.
   struct Request {
     MpiHandle handle;
     unsigned peer;
@@ -109,13 +109,13 @@ private:
   std::map<Name, Early> early;
   std::map<Name, Awaited> awaited;
   std::list<Request> requests;
-  /// The launches that failed, the last ones.
+  /// The last failed launches.
   std::deque<std::pair<uint64_t, uint64_t>> dropped;
   std::unique_ptr<char[]> incoming;
   /// The receive of a head into `incoming`, while there is one.
   MpiHandle headRequest = 0;
   bool isHeadComing = false;
-  /// What `events` is to be told once the lock is free.
+  /// The notifications for `events`, to be sent once the lock is free.
   std::vector<std::function<void()>> news;
   int nextTag = 0;
   bool isBroken = false;

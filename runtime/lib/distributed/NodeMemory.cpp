@@ -34,7 +34,7 @@ static size_t ringStart(size_t place, size_t count) { return page + place * (pag
 size_t NodeMemory::segmentBytes(size_t count) { return ringStart(count, count); }
 
 void NodeMemory::clear(char *segment, size_t count) {
-  // All of it: a page that the system can't give must show now, not in the middle of a message.
+  // All of it: if the system can't provide a page, this must fail now, not in the middle of a message.
   std::memset(segment, 0, segmentBytes(count));
   new (segment) Bell{};
   for (size_t place = 0; place < count; ++place)
@@ -75,7 +75,8 @@ void Ring::read(void *to, size_t count) {
 bool Ring::lacksRoom(size_t count) {
   if (room() >= count)
     return false;
-  // The reader releases before it looks at this, and we look at the room after it: one of us sees the other.
+  // The reader releases before it reads this flag, and the writer reads the room after setting it: one of them sees the
+  // other's store.
   header->wantsRoom.store(1);
   return room() < count;
 }

@@ -11,7 +11,7 @@
 namespace pcrt {
 
 /// Bytes from one process to another. One thread at a time writes, and one reads, under the locks of their processes.
-/// What is written is seen by the reader once it is published.
+/// The reader sees written bytes once they are published.
 class Ring {
 public:
   struct Header {
@@ -28,21 +28,21 @@ public:
   size_t room() const { return capacity - (written - header->released.load()); }
   void write(const void *from, size_t count);
   void publish() { header->published.store(written); }
-  /// Whether there is less room than this; then the reader wakes the writer when it has made some.
+  /// Whether there is less room than this. If so, the reader wakes the writer when it has made room.
   bool lacksRoom(size_t count);
 
   // The reader.
   size_t available() const { return header->published.load() - taken; }
   void read(void *to, size_t count);
   void skip(size_t count) { taken += count; }
-  /// Gives back the room of what was read; whether the writer waits for it.
+  /// Frees the room of the read bytes; whether the writer waits for it.
   bool release();
 
 private:
   Header *header = nullptr;
   char *bytes = nullptr;
   size_t capacity = 0;
-  /// The writer's and the reader's place: each is of one process alone.
+  /// The writer's and the reader's positions: only one process changes each.
   uint64_t written = 0, taken = 0;
 };
 
@@ -63,7 +63,7 @@ public:
   /// `ranks` and `segments` are those of all processes of the node; this process has number `own` among them.
   NodeMemory(size_t own, const std::vector<unsigned> &ranks, std::vector<char *> segments);
 
-  /// A number that is another one after another process has written to this one, or made room for it.
+  /// A number that changes after another process has written to this one, or made room for it.
   uint32_t changes() const;
   /// Sleeps until the number is no longer `seen`, or for this time.
   void waitForChange(uint32_t seen, int64_t ns);

@@ -1,6 +1,6 @@
-// Messages in the rings of a node. A message is a head, and then, if it is large, its bytes in pieces: so a ring of
-// some pieces is enough for any message, and its bytes stay in the caches of the two cores. What can't be written now
-// waits in a queue, for `write`. After NodeMemory; MpiTransport matches heads with what is awaited.
+// Messages in the rings of a node. A message is a head, and then, if it is large, its bytes in pieces. So a ring of
+// some pieces is enough for any message, and its bytes stay in the caches of the two cores. Data that can't be written
+// now waits in a queue, for `write`. After NodeMemory; MpiTransport matches heads with awaited messages.
 #ifndef PYCOMPILER_RUNTIME_LIB_NODESTREAMS_H
 #define PYCOMPILER_RUNTIME_LIB_NODESTREAMS_H
 
@@ -17,7 +17,7 @@ namespace pcrt {
 
 class NodeStreams {
 public:
-  /// The bytes of a message that is on its way here: `data` is where they belong, null if nobody wants them.
+  /// The bytes of a message in flight to this process: `data` is their destination, null if there is no receiver.
   struct Incoming {
     MessageKey key;
     char *data = nullptr;
@@ -27,21 +27,21 @@ public:
   };
   struct Events {
     virtual ~Events() = default;
-    /// A head has come. If bytes are to follow it, the result says where they belong.
+    /// A head has arrived. If bytes follow it, the result is their destination.
     virtual std::optional<Incoming> headArrived(unsigned from, const char *head) = 0;
-    /// The message has ended: whether all its bytes came, or its sender gave up.
+    /// The message has ended: whether all its bytes arrived, or its sender aborted.
     virtual void ended(unsigned from, Incoming &message, bool isWhole) = 0;
   };
 
   NodeStreams(std::unique_ptr<NodeMemory> memory, size_t mostOfHead, Events &events);
 
   bool reaches(unsigned rank) const { return placeOf(rank) < streams.size(); }
-  /// `data` must stay as it is until the transfer is done; both null for a head alone.
+  /// `data` must not change until the transfer is done; both are null for a head without bytes.
   void send(unsigned to, std::string head, const void *data, size_t bytes, SharedLaunch *launch, Transfer *transfer);
-  /// Both: whether anything moved.
+  /// Both: whether any bytes moved.
   bool write();
   bool read();
-  /// The bytes of this message that are on their way here; null if there are none.
+  /// The bytes of this message in flight to this process; null if there are none.
   Incoming *arriving(unsigned from, const MessageKey &key);
   /// No longer uses the memory of a transfer's messages, which then have arrived for it.
   void abandon(Transfer &transfer);

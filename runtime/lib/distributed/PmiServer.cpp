@@ -20,8 +20,8 @@ using namespace pcrt;
 
 static const char *const farewell = "cmd=finalize_ack";
 
-/// A name that no other start has: MPICH names the memory that processes share by it, and finds what a killed start has
-/// left under the same name.
+/// A unique name of this start: MPICH uses it as the name of shared memory, and would find the leftovers of a killed
+/// start under the same name.
 static std::string uniqueName() { return "kvs_" + std::to_string(getpid()) + "_" + std::to_string(nowNs()); }
 
 PmiServer::PmiServer(int listener, unsigned size, std::string mapping)
@@ -87,7 +87,7 @@ void PmiServer::handle(Connection &connection, const std::string &line) {
   const std::string command = words["cmd"];
   auto answer = [&](const std::string &text) { connection.isClosed |= !sendAll(connection.socket, text + "\n"); };
   if (command == "initack") {
-    // A process that connected by PMI_PORT is told its place first.
+    // A process that connected by PMI_PORT first gets its rank.
     answer("cmd=initack rc=0");
     answer("cmd=set size=" + std::to_string(size));
     answer("cmd=set rank=" + words["pmiid"]);

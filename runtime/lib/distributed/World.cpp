@@ -1,4 +1,4 @@
-// Launches, and what becomes of them when something fails.
+// Launches, and the consequences of failures for them.
 #include "distributed/World.h"
 
 #include "runtime/Futex.h"
@@ -13,7 +13,7 @@ using namespace pcrt;
 
 /// Launches over processes that run at the same time in one process.
 static constexpr size_t channelCount = 4;
-/// The launches of which a process keeps the name and fingerprint.
+/// The number of launches of which a process keeps the name and fingerprint.
 static constexpr size_t remembered = 1024;
 /// A process that has learned of a failure and does not end by itself is ended after this time.
 static constexpr int64_t leaveNs = 5'000'000'000;
@@ -52,7 +52,7 @@ public:
   ~Launch() override { world.ended(*this); }
 
   void tell(Error &error) override {
-    // What came from another process, all know.
+    // All processes know a failure that came from another process.
     if (error.payload && error.payload->peerFailure())
       return;
     if (RefPtr<Error> known = failure(); known && known.get() != &error)
@@ -157,7 +157,7 @@ void World::announced(unsigned from, uint64_t processes, uint64_t number, uint64
     if (found->second.fingerprint == fingerprint)
       return;
     difference = mismatch(number, found->second, {from, fingerprint, what});
-    // An ending launch waits for the lock, in `ended`.
+    // A launch that ends waits for the lock, in `ended`.
     if (auto running = active.find(key); running != active.end())
       running->second->fail(RefPtr<Error>::adopt(new Error(Code::InvalidArgument, difference, "", "")));
   }
@@ -227,8 +227,8 @@ void World::poll() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  // Threads that wait move their own messages. This one takes what comes meanwhile: announcements, and messages of
-  // launches that failed.
+  // Threads that wait move their own messages. This one handles other messages: announcements, and messages of failed
+  // launches.
   static constexpr long shortest = 1'000'000, longest = 20'000'000;
   for (long sleepNs = shortest; !isStopped.load();) {
     bool moved = transport && transport->progress();

@@ -1,11 +1,11 @@
 // The one object of Processes: the control plane's connection, the transport, and the launches in flight.
 //
-// Why no launches wait for each other in a circle. The launching threads of a process give its launches over processes
-// an order, its program's. A launch starts when the one `channels` places before it has ended in this process, and its
-// inputs are there, which earlier launches compute. All processes launch in an order that agrees with one order of the
-// whole program (a fingerprint is compared where they do not). Of the launches that have not ended anywhere, take the
-// first one in that order: in each of its processes, everything before it has ended, so it starts; its waits are for
-// messages of itself alone; a thread that waits takes no place in the pool. So it ends.
+// Launches never wait for each other in a cycle. The launching threads of a process give its launches over processes an
+// order, that of its program. A launch starts when the one `channels` positions before it has ended in this process,
+// and its inputs are ready, which earlier launches compute. All processes launch in an order that agrees with one order
+// of the whole program (a fingerprint is compared where they do not). Of the launches that have not ended anywhere,
+// take the first one in that order: in each of its processes, everything before it has ended, so it starts; its waits
+// are for messages of itself alone; a thread that waits takes no place in the pool. So it ends.
 #ifndef PYCOMPILER_RUNTIME_LIB_WORLD_H
 #define PYCOMPILER_RUNTIME_LIB_WORLD_H
 
@@ -22,7 +22,7 @@
 
 namespace pcrt {
 
-/// A failure of a process, as the error of what waited for it. `verb`: "failed", "is late".
+/// A failure of a process, as the error of work that waited for it. `verb`: "failed", "is late".
 RefPtr<Error> errorOf(const PeerFailure &failure, const std::string &verb);
 std::string nameOf(const PeerFailure &failure);
 
@@ -63,7 +63,7 @@ public:
 private:
   class Launch;
   using Number = std::pair<uint64_t, uint64_t>;
-  /// What a launch runs, here or in another process.
+  /// The program of a launch, here or in another process.
   struct Program {
     unsigned rank;
     uint64_t fingerprint;

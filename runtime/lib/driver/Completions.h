@@ -35,8 +35,9 @@ public:
   /// Returns at once; `completion` is called when the stream has finished all work that is on it now. In any thread.
   /// After a failure it will not be called.
   Status add(Completion &completion);
-  /// For a thread that waits for a completion: completes the next one, if the device has got that far. The thread hears
-  /// of it sooner than by the thread here, which sleeps during long work: two wake-ups take 60 us on a virtual machine.
+  /// For a thread that waits for a completion: completes the next one, if the device has got that far. The waiting
+  /// thread learns of it sooner than through the thread here, which sleeps during long work: two wake-ups take 60 us on
+  /// a virtual machine.
   void help();
   /// Waits until all earlier completions are done.
   void drain();
@@ -51,13 +52,13 @@ private:
   Result<CUevent> takeEvent();
   void loop();
   CUresult waitFor(CUevent event) const;
-  /// Takes the first entry off, and completes it. With `turn`.
+  /// Removes the first entry, and completes it. With `turn`.
   void finishFirst(const Status &status);
 
   const Context context;
   CUstream const stream;
-  /// Held while the first entry is taken off and completed, so that completions are in the order of the stream. Before
-  /// `lock`.
+  /// Held while the first entry is removed and completed, so that completions are in the order of the stream. Taken
+  /// before `lock`.
   std::mutex turn;
   std::mutex lock;
   /// An entry was added, or the end was requested; a completion is done.

@@ -21,7 +21,7 @@ struct XLA_FFI_Error {
   std::string message;
 };
 
-/// The end of a handler's work that goes on after it has returned.
+/// The end of a handler's work that continues after it has returned.
 struct XLA_FFI_Future {
   pcrt::FutexWord done{0};
   std::unique_ptr<XLA_FFI_Error> error;
@@ -56,7 +56,7 @@ XLA_FFI_Error *registerStateType(const std::string &name, XLA_FFI_TypeId &id, co
 
 } // namespace pcrt
 
-/// What a handler can ask for during one call.
+/// The data that a handler can request during one call.
 struct XLA_FFI_ExecutionContext {
   /// Null while a call is made.
   pcrt::Device *device = nullptr;

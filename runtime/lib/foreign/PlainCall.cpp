@@ -1,8 +1,8 @@
-// Calls of C functions whose parameters are known at run time alone. In the calling conventions of Linux on x86-64 and
-// AArch64, integers and pointers have registers of their own, and so have floating-point numbers: each kind takes the
-// next free one, whatever stands between. What finds no register is on the stack, in order, in words of 8 bytes. The
-// caller removes it, so a function may get more words than it reads. Hence one call with all registers, and integers on
-// the stack, serves every function of at most `mostForeignFloats` numbers.
+// Calls of C functions whose parameters are known only at run time. In the calling conventions of Linux on x86-64 and
+// AArch64, integers and pointers have one set of registers, and floating-point numbers another: each kind takes its
+// next free register, independently of the other kind. Further arguments are on the stack, in order, in words of 8
+// bytes. The caller removes them, so a function may get more words than it reads. Hence one call with all registers,
+// and integers on the stack, serves every function of at most `mostForeignFloats` numbers.
 #include "runtime/PlainCall.h"
 
 #include "memory/HostOperands.h"

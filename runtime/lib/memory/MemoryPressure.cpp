@@ -10,7 +10,7 @@
 using namespace pcrt;
 
 static constexpr uint64_t unlimited = ~uint64_t(0);
-/// Memory that is left for other processes, and the bytes taken between two checks.
+/// Memory that is reserved for other processes, and the bytes taken between two checks.
 static constexpr uint64_t reserveBytes = uint64_t(256) << 20, checkedBytes = uint64_t(64) << 20;
 
 std::atomic<uint64_t (*)()> pcrt::memorySource{availableMemory};

@@ -49,8 +49,8 @@ static Status copyAll(const Launch &launch) {
   return Status::ok();
 }
 
-/// The cost for a waiter to run it. One that may block is left to the pool, but for the part of a launch over
-/// processes: what it waits for are messages, and these waits ask the waiter's hook.
+/// The cost for a waiter to run it. One that may block is left to the pool, except for the part of a launch over
+/// processes: it waits only for messages, and these waits call the waiter's hook.
 static double costOf(const Launch &launch) {
   bool isPart = launch.participant && static_cast<Participant *>(launch.participant)->run->isAloneHere() &&
                 !launch.executable->callback(0);

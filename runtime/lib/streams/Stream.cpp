@@ -15,7 +15,7 @@ using namespace pcrt;
 /// A launch does not wait for freed blocks of fewer bytes: their pages cost less than a wait.
 static constexpr size_t leastAwaited = size_t(64) << 10;
 /// The longest wait for a freed block without the end of any execution. New memory costs little beside executions that
-/// take longer. Executions may also wait for a thread that waits here: then twice as many calls get new memory.
+/// take longer. Executions may also wait for a thread that waits here. Then twice as many calls get new memory.
 static constexpr int freedPatienceMs = 20;
 
 void Stream::enqueue(const Launch &launch) {

@@ -33,7 +33,7 @@ static double quotaOf(const std::string &folder, bool isUnified) {
 }
 
 /// The minimum quota of the group at `path` under `root` and of its ancestors. A container may see itself as the root,
-/// whatever its path is.
+/// with any path.
 static double leastQuota(const std::string &root, std::string path, bool isUnified) {
   double least = 0;
   while (true) {

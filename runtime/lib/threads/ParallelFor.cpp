@@ -17,7 +17,7 @@ static constexpr int64_t leastPieces = 4;
 /// The time for which the loop's own thread spins for the others at the end, before it sleeps.
 static constexpr int64_t tailSpinNs = 50000;
 
-/// The most threads for loops of this thread.
+/// The maximum number of threads for loops of this thread.
 static thread_local unsigned threadLimit = UINT_MAX;
 
 ThreadLimit::ThreadLimit(unsigned count) : before(threadLimit) { threadLimit = std::max(count, 1U); }

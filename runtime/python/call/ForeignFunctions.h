@@ -9,7 +9,7 @@ namespace pcrt::python {
 /// The name of capsules that hold a HostCallback which is the call of a C function.
 inline constexpr const char *foreignCapsule = "pycompiler.ForeignCall";
 
-/// Adds the functions that make calls of C functions, and those that check and register what belongs to them.
+/// Adds the functions that make calls of C functions, and those that check and register handlers and types of state.
 void addForeignFunctions(PyObject *module);
 
 } // namespace pcrt::python

@@ -1,4 +1,4 @@
-// What a jitted function does off its hot path: it compiles a call that is new, and explains calls that fail.
+// The slow path of a jitted function: it compiles a new call, and explains calls that fail.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_JITMISS_H
 #define PYCOMPILER_RUNTIME_PYTHON_JITMISS_H
 

@@ -1,4 +1,4 @@
-// No logic: each function waits for the runtime's without the GIL, and raises its failure.
+// No logic: each function waits for the runtime's function without the GIL, and raises its failure.
 #include "call/ProcessFunctions.h"
 
 #include "array/Array.h"
@@ -28,7 +28,7 @@ static Processes &processes() {
 /// The end of this thread's wait, in the runtime's clock.
 static thread_local int64_t deadline = INT64_MAX;
 static bool peerHasFailed() { return Processes::current() && Processes::current()->failure(); }
-/// The wait for the others has an end, also where MPI waits for a process that is gone.
+/// The wait for the others ends, also if MPI waits for a process that has ended.
 static bool isOver() { return nowNs() > deadline || interrupted() || (deadline != INT64_MAX && peerHasFailed()); }
 
 [[noreturn]] static void raiseError(Error &error) {
@@ -36,7 +36,7 @@ static bool isOver() { return nowNs() > deadline || interrupted() || (deadline !
   throw nb::python_error();
 }
 
-/// What was asked for; raises a refusal, and Ctrl-C.
+/// The requested value; raises a refusal, and Ctrl-C.
 static std::vector<std::string> waitForReply(Reply &reply, int64_t end = INT64_MAX, const char *late = "") {
   bool done;
   {

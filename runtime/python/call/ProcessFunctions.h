@@ -1,4 +1,5 @@
-// What Python calls to start a program of several processes, and to meet the others: the runtime's Processes and Mpi.
+// The functions by which Python starts a program of several processes and synchronizes with the others: the runtime's
+// Processes and Mpi.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_PROCESSFUNCTIONS_H
 #define PYCOMPILER_RUNTIME_PYTHON_PROCESSFUNCTIONS_H
 

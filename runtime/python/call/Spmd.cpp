@@ -122,9 +122,9 @@ static RefPtr<Token> &lastOn(const Device &device) {
   return (*all)[&device];
 }
 
-/// What a launch over processes on a GPU waits for: that the host's part of the one before has run, so that exchanges
-/// with other processes are on the stream in the order of the launches, as on the streams there (lib/cuda). Null for
-/// none.
+/// The condition for a launch over processes on a GPU: the host's part of the previous one has run. So exchanges with
+/// other processes are on the stream in the order of the launches, as on the streams of the other processes (lib/cuda).
+/// Null for none.
 static RefPtr<Token> afterLastOn(Device &device) {
   Token *last = lastOn(device).get();
   return last && !last->isDone() ? whenAllDone({last->orderedOn(device.stream())}) : RefPtr<Token>();
@@ -240,7 +240,7 @@ static void failForAll(nb::handle numbers, nb::handle owners, uint64_t fingerpri
     WithoutGil released;
     over.launch->tell(*error);
   } catch (nb::python_error &) {
-    // Another process has failed: all know.
+    // Another process has failed: all processes know this.
   }
   raised.restore();
 }
@@ -275,7 +275,7 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
     failForAll(numbers, owners, fingerprint, what);
     throw nb::python_error();
   }
-  // Last: the others will wait for what is numbered here.
+  // Last: the others will wait for a launch that has a number.
   if (!launchAll(program, parts, overProcesses(numbers, owners, fingerprint, what)))
     throw nb::python_error();
   nb::list found;

@@ -37,7 +37,7 @@ AvalObject *internAval(const Py_ssize_t *dims, Py_ssize_t rank, DType dtype, boo
                        PyObject *sharding = nullptr);
 /// The aval of `count` rows of an array with this aval, whose shape is all ints: its first dimension is `count`.
 AvalObject *avalOfRows(const AvalObject *aval, Py_ssize_t count);
-/// From Python values, like the constructor. `sharding` is null, None or what the constructor takes.
+/// From Python values, like the constructor. `sharding` is null, None or a value for the constructor.
 AvalObject *makeAval(PyObject *shape, PyObject *dtype, bool weakType, PyObject *sharding = nullptr);
 /// Set the functions of shardings: (sharding, shape) -> the interned sharding of the type or None; aval -> the sharding
 /// of a type without one.
