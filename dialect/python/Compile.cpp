@@ -80,7 +80,7 @@ static nb::list memoryPlan(const PyModule &module, const std::string &capability
 }
 
 static nb::list matmulPlans(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel) {
-  auto plans = compileInterruptibly(module, "asking for plans failed", [=](mlir::ModuleOp op) {
+  auto plans = compileInterruptibly(module, "listing the plans failed", [=](mlir::ModuleOp op) {
     return mlir::array::matmulPlans(op, CompileOptions{cpu, features, optLevel, ""});
   });
   nb::list found;

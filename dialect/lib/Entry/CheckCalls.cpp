@@ -1,5 +1,5 @@
 // array-check-calls: refuses modules in which inlining all calls would not end, or would make too many operations: a
-// function that calls itself, or a tower of functions that each call the one below several times. Runs before the
+// function that calls itself, or a chain of functions that each call the next one several times. Runs before the
 // inliner, which has no limit.
 #include "array/Entry/CheckCalls.h"
 
@@ -12,13 +12,15 @@
 namespace mlir::array {
 namespace {
 
-/// The most operations that a module becomes.
+/// The maximum number of operations of a module after inlining.
 constexpr uint64_t mostOperations = uint64_t(1) << 20;
 
 struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckCalls)
   StringRef getArgument() const override { return "array-check-calls"; }
-  StringRef getDescription() const override { return "Refuse calls that inlining can't come to the end of"; }
+  StringRef getDescription() const override {
+    return "Refuse calls whose inlining does not end, or makes too many operations";
+  }
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
@@ -31,10 +33,11 @@ struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
         return signalPassFailure();
       if (*size <= mostOperations || function.isPrivate())
         continue;
-      function.emitError("@") << function.getSymName() << " becomes " << (*size == UINT64_MAX ? "more than " : "")
-                              << *size << " operations, since each call is inlined, and at most " << mostOperations
-                              << " can be compiled\nWhat to do: compute what is called several times with the same "
-                                 "arguments once, or call it in a loop (array.scan, array.while)";
+      function.emitError("@")
+          << function.getSymName() << " becomes " << (*size == UINT64_MAX ? "more than " : "") << *size
+          << " operations, since each call is inlined, and at most " << mostOperations
+          << " can be compiled\nWhat to do: compute repeated calls with the same arguments once, or "
+             "call the function in a loop (array.scan, array.while)";
       return signalPassFailure();
     }
   }

@@ -25,7 +25,7 @@
 
 namespace mlir::array {
 
-/// A GPU has a thread for each element, and multiplies narrow factors directly. Its runtime only moves memory.
+/// A GPU has a thread for each element, and multiplies narrow factors directly. Its collectives only move memory.
 static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   pm.addPass(createCheckShapes());
   // A jit inside a jit is a call of a private function. Later passes do not support calls, so every one is inlined. The
@@ -83,7 +83,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addPass(createLowerTransposes());
   // Loops that repeat with other buffers become one function, so that later passes process them once.
   pm.addPass(createOutlineKernels());
-  // And a long program becomes several functions, because LLVM takes more than twice the time for twice the length.
+  // A long program becomes several functions, because LLVM takes more than twice the time for twice the length.
   pm.addPass(createDivideMain());
   pm.addPass(createExpandMath({features.vectorBits}));
   if (features.fma)
@@ -149,7 +149,7 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
                             llvm::cl::init(false)};
   Option<int64_t> prefetchDistance{
       *this, "prefetch-distance",
-      llvm::cl::desc("Bytes that a large reduction asks for ahead; 0 leaves it to the machine"),
+      llvm::cl::desc("Prefetch distance of large reductions in bytes; 0: hardware prefetching suffices"),
       llvm::cl::init(CpuFeatures().prefetchDistance)};
 };
 } // namespace

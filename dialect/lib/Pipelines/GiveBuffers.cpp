@@ -21,7 +21,8 @@ bool hasCarry(ModuleOp module) {
 void tellOfCopiedCarry(ModuleOp module, const std::vector<Diagnostic> &failures) {
   Location loc = failures.empty() ? module.getLoc() : failures.front().getLocation();
   std::string why = failures.empty() ? "bufferization failed" : failures.front().str();
-  tellGivenUp(loc, "copied-carry", "the carry of loops and branches is copied, for want of an order in place: " + why);
+  tellGivenUp(loc, "copied-carry",
+              "the carry of loops and branches is copied, since no order in place was found: " + why);
 }
 
 namespace {
@@ -36,9 +37,7 @@ struct GiveBuffers : PassWrapper<GiveBuffers, OperationPass<ModuleOp>> {
   }
 
   StringRef getArgument() const override { return "array-give-buffers"; }
-  StringRef getDescription() const override {
-    return "Fuse, and compute in buffers; copy carries where that is needed";
-  }
+  StringRef getDescription() const override { return "Fuse, and compute in buffers; copy carries if necessary"; }
   void getDependentDialects(DialectRegistry &registry) const override { registerPipelineDialects(registry); }
 
   void runOnOperation() override {
@@ -75,7 +74,7 @@ struct GiveBuffers : PassWrapper<GiveBuffers, OperationPass<ModuleOp>> {
 
   Option<bool> bfloat16Dot2{*this, "bfloat16-dot2", llvm::cl::desc("The machine multiplies pairs of bf16"),
                             llvm::cl::init(false)};
-  Option<bool> narrowFactors{*this, "narrow-factors", llvm::cl::desc("Narrow factors are multiplied as they are"),
+  Option<bool> narrowFactors{*this, "narrow-factors", llvm::cl::desc("Narrow factors are multiplied directly"),
                              llvm::cl::init(false)};
 };
 

@@ -18,7 +18,7 @@
 
 using namespace pcrt;
 
-/// About the cost of a sleep and a wake-up: members with a core each spin this long.
+/// About the cost of a sleep and a wake-up: if each member has a core, members spin this long.
 static constexpr int64_t spinNs = 10000;
 
 /// The repeated meetings of one group's members. A member arrives at the next meeting only after it has left the one
@@ -163,7 +163,7 @@ bool Rendezvous::isMissing(const Exchange &group, Failure &why) const {
     if (!state.hasEnded)
       continue;
     why = {state.error, "participant " + std::to_string(member) +
-                            " has ended without coming to the collective that others of its group are in"};
+                            " has ended without reaching the collective in which others of its group wait"};
     return true;
   }
   return false;

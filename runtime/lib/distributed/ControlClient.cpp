@@ -24,7 +24,7 @@ ControlClient::~ControlClient() {
   close(socket);
 }
 
-/// Reads what has come, within a time; false if the connection is closed.
+/// Reads the received bytes, within a time; false if the connection is closed.
 static bool receiveInto(FrameReader &reader, int socket, int milliseconds) {
   pollfd waited{socket, POLLIN, 0};
   if (poll(&waited, 1, milliseconds) <= 0)
@@ -47,7 +47,7 @@ Status ControlClient::greet(const ProcessIdentity &self, const std::string &secr
       continue;
     return frame.kind == FrameKind::Answer ? Status::ok() : Status(Code::InvalidArgument, frame.text(0));
   }
-  return Status(Code::LibraryFailed, "process 0 is there, but does not answer");
+  return Status(Code::LibraryFailed, "process 0 accepted the connection, but does not answer");
 }
 
 void ControlClient::start() {
@@ -67,7 +67,7 @@ void ControlClient::listen() {
       beaten = nowNs();
     }
     if (!receiveInto(reader, socket, static_cast<int>(beatNs / 1'000'000))) {
-      cause = "it closed its connection: it was killed, crashed, or ended without a word";
+      cause = "it closed its connection: it was killed, crashed, or ended without notice";
       break;
     }
     for (Frame frame; reader.take(frame); heard = nowNs())

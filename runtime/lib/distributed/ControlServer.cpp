@@ -1,4 +1,4 @@
-// The loop over the connections, and what the server knows of each process.
+// The loop over the connections, and the server's record of each process.
 #include "distributed/ControlServer.h"
 
 #include "runtime/Futex.h"
@@ -16,7 +16,7 @@
 using namespace pcrt;
 
 static constexpr unsigned nobody = ~0u;
-/// What a stranger may send.
+/// The limit on the bytes of a peer that has not shown the secret.
 static constexpr size_t strangerBytes = 4096;
 
 struct ControlServer::Connection {
@@ -127,7 +127,7 @@ ControlServer::Connection *ControlServer::of(unsigned rank) {
 }
 
 void ControlServer::send(Connection &connection, const Frame &frame) {
-  // The loop closes it: callers are in the middle of what a closed connection changes.
+  // The loop closes it: callers iterate over data that a closed connection changes.
   if (!connection.isClosed && !sendAll(connection.socket, frame.encoded()))
     connection.reader.isBroken = true;
 }
@@ -264,13 +264,13 @@ void ControlServer::gather(Connection &connection, Frame &frame) {
   if (meeting.members.empty())
     meeting.members = members;
   if (meeting.members != members)
-    return refuse(rank, frame.number, name + ": the processes that come to it do not agree on who does");
+    return refuse(rank, frame.number, name + ": its participants do not agree on the list of participants");
   for (unsigned member : members)
     if (processes[member].hasFailed || processes[member].hasLeft)
       return refuse(rank, frame.number,
                     name + ": " + nameOf(member) +
                         (processes[member].hasFailed ? " failed: " + processes[member].cause
-                                                     : std::string(" will not come: it has ended")));
+                                                     : std::string(" will not participate: it has ended")));
   meeting.given[rank] = frame.text(2);
   uint64_t milliseconds = frame.integer(3);
   meeting.waiting.push_back(
@@ -297,7 +297,7 @@ void ControlServer::closed(Connection &connection) {
     return;
   Process &process = processes[connection.rank];
   if (!process.hasLeft && !process.hasFailed)
-    fail(connection.rank, "it closed its connection: it was killed, crashed, or ended without a word", "");
+    fail(connection.rank, "it closed its connection: it was killed, crashed, or ended without notice", "");
 }
 
 void ControlServer::fail(unsigned rank, const std::string &cause, const std::string &place) {
@@ -356,7 +356,7 @@ void ControlServer::checkTimes() {
     for (unsigned member : meeting.members)
       if (!meeting.given.count(member))
         missing += (missing.empty() ? "" : ", ") + nameOf(member);
-    std::string message = at->first + ": the time is over, and these have not come: " + missing;
+    std::string message = at->first + ": timed out waiting for " + missing;
     std::vector<Waiting> waiting = std::move(meeting.waiting);
     at = meetings.erase(at);
     for (const Waiting &each : waiting)

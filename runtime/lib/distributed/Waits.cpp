@@ -1,4 +1,4 @@
-// Processes that are alive but late: who waits long asks the others, and they say where they are.
+// Processes that are alive but late: a process that waits long asks the others, and they answer with their position.
 #include "distributed/World.h"
 
 #include "runtime/Futex.h"
@@ -7,9 +7,9 @@
 
 using namespace pcrt;
 
-/// A wait of this time is told on stderr; of half the time after which it is an error, if that is less.
+/// A wait of this time is reported on stderr, or of half the time after which it is an error, if that is less.
 static constexpr int64_t toldNs = 30'000'000'000;
-/// Python has this time to say where it is.
+/// The time for Python to answer with its position.
 static constexpr int64_t pythonNs = 2'000'000'000;
 
 static std::atomic<int64_t> errorNs{300'000'000'000};
@@ -22,7 +22,7 @@ static bool isIn(unsigned rank, const std::string &members) {
   return ("," + members + ",").find("," + std::to_string(rank) + ",") != std::string::npos;
 }
 
-/// In the poller: tells of waits that are long, and ends those that are too long.
+/// In the poller: reports long waits, and ends those that exceed the limit.
 void World::watchWaits() {
   const int64_t limit = errorNs.load(), told = limit ? std::min(toldNs, limit / 2) : toldNs, now = nowNs();
   std::vector<Frame> frames;
@@ -94,7 +94,7 @@ void World::asked(unsigned from, uint64_t processes, uint64_t number, const std:
   // It waits itself, or has done its part.
   if (hasLeft || (isHere && running->second->waitingSince()) || (!isHere && lastNumbers[processes] >= number))
     return;
-  std::string state = isHere ? "it computes in this launch, or before it" : "it has not come to this launch";
+  std::string state = isHere ? "it computes in this launch, or before it" : "it has not reached this launch";
   questions.push_back({++lastQuestion, from, {processes, number}, state, isHere, false, nowNs()});
   questionCame.notify_all();
 }
@@ -126,7 +126,7 @@ void World::tellPlace(uint64_t id, const std::string &place) {
   client.tell(FrameKind::Place, fields);
 }
 
-/// In the poller: answers where Python doesn't.
+/// In the poller: answers if Python doesn't.
 void World::answerForPython() {
   std::vector<uint64_t> late;
   {

@@ -60,7 +60,7 @@ Result<std::unique_ptr<const Driver>> Driver::load(const std::string &library) {
     started = driver->cuDeviceGetCount(&driver->devices);
   if (started == CUDA_ERROR_NO_DEVICE || (started == CUDA_SUCCESS && driver->devices == 0))
     return noDriver("no CUDA device: " + library + " (CUDA " + versionText(found) +
-                    ") finds no GPU; CUDA_VISIBLE_DEVICES may hide those that there are");
+                    ") finds no GPU; CUDA_VISIBLE_DEVICES may hide all GPUs");
   if (Status status = driver->check(started, "cuInit"); !status.isOk())
     return status;
   return std::unique_ptr<const Driver>(std::move(driver));

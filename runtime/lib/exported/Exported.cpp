@@ -214,7 +214,7 @@ const char *pcrtExportedMessage(int32_t status) {
     return said ? said->c_str() : "the system's LAPACK was not found";
   }
   case PCRT_EXPORTED_BAD_THREADS:
-    return "the number of threads is to be 1 or more, and set before the first call";
+    return "the number of threads must be 1 or more, and set before the first call";
   case PCRT_EXPORTED_BAD_SIZE:
     return "a size is outside of its bounds, not the required multiple, or too large";
   default:

@@ -215,7 +215,7 @@ static XLA_FFI_Error *callHandler(void *handler, XLA_FFI_CallFrame &frame) {
   }
 }
 
-/// Runs a handler. If its work goes on after its return, waits for the end.
+/// Runs a handler. If its work continues after its return, waits for the end.
 static Status runStage(void *handler, XLA_FFI_CallFrame &frame, XLA_FFI_ExecutionStage stage, const std::string &name) {
   if (!handler)
     return Status::ok();
@@ -322,7 +322,7 @@ private:
   /// The interface does not promise that handlers only read them, but none writes them.
   std::vector<XLA_FFI_ArgType> argumentTypes;
   std::vector<XLA_FFI_RetType> resultTypes;
-  /// What the stage `instantiate` left.
+  /// The state that the stage `instantiate` made.
   ForeignState state;
 };
 } // namespace
@@ -334,7 +334,7 @@ Result<RefPtr<HostCallback>> pcrt::foreignCall(std::string name, const ForeignTa
   for (auto [input, output] : aliases)
     if (input < 0 || static_cast<size_t>(input) >= inputs.size() || output < 0 ||
         static_cast<size_t>(output) >= outputs.size())
-      return Status(Code::InvalidArgument, name + ": an alias of an operand that it has not");
+      return Status(Code::InvalidArgument, name + ": an alias of an operand that does not exist");
   auto *made = new ForeignCall(std::move(name), target, std::move(attributes), std::move(inputs), std::move(outputs),
                                std::move(aliases));
   auto call = RefPtr<HostCallback>::adopt(made);

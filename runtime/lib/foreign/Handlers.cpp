@@ -147,7 +147,7 @@ static XLA_FFI_Error *getState(XLA_FFI_State_Get_Args *args) {
 //---------------------------------------------------------------------------------------===//
 
 static XLA_FFI_Error *needsRun(const char *what) {
-  return error(XLA_FFI_Error_Code_FAILED_PRECONDITION, std::string(what) + " is there in a run alone");
+  return error(XLA_FFI_Error_Code_FAILED_PRECONDITION, std::string(what) + " exists only in a run");
 }
 
 namespace {

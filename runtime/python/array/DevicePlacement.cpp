@@ -87,7 +87,7 @@ Conflict pcrt::python::takeConflict() { return std::exchange(lastConflict, Confl
 void pcrt::python::raiseConflict(const char *name, PyObject *firstName, const ArrayObject *first, PyObject *secondName,
                                  const ArrayObject *second) {
   PyErr_Format(PyExc_ValueError,
-               "%s: %U %S is committed to %R, %U %S to %R: what is computed from them has no place; move one of them "
+               "%s: %U %S is committed to %R, %U %S to %R: a computation with both has no device; move one of them "
                "with device_put(x, device)",
                name, firstName, first->aval, deviceObject(*first->buffer->device()), secondName, second->aval,
                deviceObject(*second->buffer->device()));

@@ -239,7 +239,7 @@ static PyMemberDef functionMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, vectorcall), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(FunctionObject, weakReferences), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dict), READONLY, nullptr},
-    {"general", T_OBJECT, offsetof(FunctionObject, general), READONLY, "What takes every call."},
+    {"general", T_OBJECT, offsetof(FunctionObject, general), READONLY, "The general function, which takes every call."},
     {"compiled", T_OBJECT, offsetof(FunctionObject, compiled), READONLY,
      "The compiled function for calls with arrays, plain numbers and options; None until the first one."},
     {}};

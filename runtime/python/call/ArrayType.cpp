@@ -255,9 +255,9 @@ static PyObject *getCommitted(PyObject *self, void *) {
 
 static PyGetSetDef arrayProperties[] = {
     {"aval", getAval, nullptr, "Shape, dtype and weak type.", nullptr},
-    {"shape", getShape, nullptr, "The dimensions, a tuple. Waits where they depend on data.", nullptr},
+    {"shape", getShape, nullptr, "The dimensions, a tuple. Waits if they depend on data.", nullptr},
     {"max_shape", getMaxShape, nullptr,
-     "The most that each dimension can be: the shape, unless that depends on data. Never waits. None for a dimension "
+     "The maximum of each dimension: the shape, unless that depends on data. Never waits. None for a dimension "
      "without a bound.",
      nullptr},
     {"dtype", getDType, nullptr, "The element type.", nullptr},
@@ -280,7 +280,7 @@ static PyMethodDef arrayMethods[] = {
     {"delete", deleteArray, METH_NOARGS, "Give the memory back now; a later read of the array is an error."},
     {"is_deleted", isArrayDeleted, METH_NOARGS, "Whether delete() was called, or the array was donated."},
     {"copy_to_host_async", copyToHostAsync, METH_NOARGS,
-     "copy_to_host_async($self, /)\n--\n\nBegin to copy the elements to where a read wants them."},
+     "copy_to_host_async($self, /)\n--\n\nBegin to copy the elements to host memory, for a later read."},
     {"item", item, METH_NOARGS, "The only element as a Python scalar."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(toNumpy)), METH_VARARGS | METH_KEYWORDS,
      "The elements as a read-only ndarray."},
@@ -298,7 +298,7 @@ static PyType_Slot arraySlots[] = {
     {Py_bf_releasebuffer, reinterpret_cast<void *>(releaseBuffer)},
     {}};
 
-/// Python's error for what is unhashable, with what to do.
+/// Python's error for an unhashable object, with advice.
 static Py_hash_t hashArray(PyObject *self) {
   Py_ssize_t rank = asArray(self)->aval->rank();
   const char *elements = rank == 0 ? "x.item()" : rank == 1 ? "tuple(x.tolist())" : "(x.shape, x.tobytes())";
@@ -322,7 +322,7 @@ bool pcrt::python::addArrayType(PyObject *module) {
   arrayType = addType(module, spec);
   if (!arrayType)
     return false;
-  // Behind `__hash__`, which stays None: by it, `isinstance(x, Hashable)` is false, as libraries ask.
+  // Behind `__hash__`, which stays None: so `isinstance(x, Hashable)` is false, which libraries test.
   arrayType->tp_hash = hashArray;
   return setArrayClass();
 }

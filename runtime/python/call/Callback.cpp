@@ -255,8 +255,8 @@ static PyMethodDef functions[] = {
     {"effects_barrier", effectsBarrier, METH_NOARGS,
      "Wait for launches with effects and for callbacks; raise a failure that no read has reported."},
     {"_before_fork", beforeFork, METH_NOARGS, "Wait for all work that must not be in flight when the process forks."},
-    {"_after_fork_in_parent", afterForkInParent, METH_NOARGS, "Let launches go on."},
-    {"_after_fork_in_child", afterForkInChild, METH_NOARGS, "Let launches go on."},
+    {"_after_fork_in_parent", afterForkInParent, METH_NOARGS, "Let launches continue."},
+    {"_after_fork_in_child", afterForkInChild, METH_NOARGS, "Let launches continue."},
     {}};
 
 bool pcrt::python::addCallbackFunctions(PyObject *module) {

@@ -27,7 +27,7 @@ static const char *reasonFor(const Buffer &buffer, bool twice) {
   if (buffer.isView())
     return "it is a part of another array's memory";
   if (buffer.viewCount() > 0)
-    return "a slice of it is alive, which looks at its memory";
+    return "a live slice of it uses its memory";
   return isHeldByArray(&buffer) ? "another array has its memory too (the same elements, in the same or another shape)"
                                 : nullptr;
 }

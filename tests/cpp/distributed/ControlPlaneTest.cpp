@@ -154,7 +154,7 @@ static void keepsValuesAndMeets() {
   RefPtr<Reply> late = plane.gather(0, "barrier", "", 100);
   late->wait();
   CHECK(late->isRefused &&
-        mentions(late->message, "have not come: process 1 (host, pid 41), process 2 (host, pid 42)"));
+        mentions(late->message, "timed out waiting for process 1 (host, pid 41), process 2 (host, pid 42)"));
 }
 
 static void addressesAreNamed() {
@@ -189,7 +189,7 @@ static void meetingsOfOthersAreRefused() {
   // The first member's message may be later than the second's.
   RefPtr<Reply> pair = plane.clients[0]->ask(FrameKind::Get, {"unset", "1"});
   pair->wait();
-  CHECK(mentions(refusal(2, "some", "1,2"), "some: the processes that come to it do not agree on who does"));
+  CHECK(mentions(refusal(2, "some", "1,2"), "some: its participants do not agree on the list of participants"));
   RefPtr<Reply> comes = plane.clients[1]->ask(FrameKind::Gather, {"some", "0,1", "one", "0"});
   for (RefPtr<Reply> *reply : {&waits, &comes}) {
     (*reply)->wait();
@@ -224,7 +224,8 @@ static void aProcessThatLeavesHasNotFailed() {
   plane.clients[1].reset();
   RefPtr<Reply> barrier = plane.gather(0, "barrier", "");
   barrier->wait();
-  CHECK(barrier->isRefused && mentions(barrier->message, "process 1 (host, pid 41) will not come: it has ended"));
+  CHECK(barrier->isRefused &&
+        mentions(barrier->message, "process 1 (host, pid 41) will not participate: it has ended"));
   CHECK(plane.told[0].copyOf(&Told::failures).empty());
 }
 
@@ -252,7 +253,7 @@ static void anotherServerDoesNotAnswer() {
     ControlClient client(socket.value(), 60'000, told);
     return client.greet({1, 2, "host", 41}, "open", nowNs() + ns).message();
   };
-  CHECK(mentions(greeting(150'000'000), "process 0 is there, but does not answer"));
+  CHECK(mentions(greeting(150'000'000), "process 0 accepted the connection, but does not answer"));
   std::thread closes([&] {
     for (int i = 0; i < 2; ++i)
       close(accept(listener.value(), nullptr, nullptr));

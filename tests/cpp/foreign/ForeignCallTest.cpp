@@ -232,7 +232,7 @@ static void theContextOfARun() {
       reinterpret_cast<void *>(static_cast<XLA_FFI_Handler *>([](XLA_FFI_CallFrame *frame) -> XLA_FFI_Error * {
         const XLA_FFI_Api *api = frame->api;
         XLA_FFI_DeviceOrdinal_Get_Args device{XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE, nullptr, frame->ctx, -1};
-        CHECK(mentions(textOf(api, api->XLA_FFI_DeviceOrdinal_Get(&device)), "the device is there in a run alone"));
+        CHECK(mentions(textOf(api, api->XLA_FFI_DeviceOrdinal_Get(&device)), "the device exists only in a run"));
         int64_t count = 0;
         XLA_FFI_ThreadPool_NumThreads_Args threads{XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, nullptr, frame->ctx,
                                                    &count};

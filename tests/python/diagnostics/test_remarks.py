@@ -104,7 +104,7 @@ def test_what_passes_give_up_is_told_of_the_disk_cache_too():
         assert told.counts.get("copied-carry") == 1
         remark = next(remark for remark in told.all if remark.kind == "copied-carry")
         assert "test_remarks.py" in remark.place
-        assert "for want of an order in place" in remark.text
+        assert "since no order in place was found" in remark.text
         np.testing.assert_array_equal(a, [0, 0, 8, 24])
         np.testing.assert_array_equal(b, [0, 0, 12, 36])
         np.testing.assert_array_equal(c, x + 2)

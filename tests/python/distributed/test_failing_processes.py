@@ -88,7 +88,7 @@ def test_a_process_that_never_comes_is_named():
     """
     codes, output = run(2, text)
     assert codes == [1, 0]
-    assert "the time is over, and these have not come: process 1" in output
+    assert "timed out waiting for process 1" in output
 
 
 def test_process_0_that_never_comes():

@@ -20,8 +20,8 @@ def late(what, timeout):
 @pytest.mark.parametrize(
     ("what", "told"),
     [
-        ("sleeps", r"it has not come to this launch, at program_of_waits.py:\d+ \(sleep_here\)"),
-        ("holds", r"it has not come to this launch, and its Python does not answer"),
+        ("sleeps", r"it has not reached this launch, at program_of_waits.py:\d+ \(sleep_here\)"),
+        ("holds", r"it has not reached this launch, and its Python does not answer"),
         ("callback", r"it computes in this launch, or before it, at program_of_waits.py:\d+ \(sleep_here\)"),
     ],
 )

@@ -234,7 +234,7 @@ def test_a_donation_with_a_live_slice(x):
     messages, taken = told(x)
     assert not taken
     assert "f32[512,512] was copied" in messages[0]
-    assert "a slice of it is alive" in messages[0]
+    assert "a live slice of it uses its memory" in messages[0]
     np.testing.assert_array_equal(part, VALUES[256:])
 
 

@@ -299,7 +299,7 @@ def test_participants_that_part_ways():
 
     results = start(program(parted, X), X)
     for (out,) in results[:2]:
-        with pytest.raises(Exception, match="has ended without coming to the collective"):
+        with pytest.raises(Exception, match="has ended without reaching the collective"):
             out.block_until_ready()
     for (out,), x in zip(results[2:], X[2:], strict=True):
         np.testing.assert_array_equal(out, x)

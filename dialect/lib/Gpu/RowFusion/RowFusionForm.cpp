@@ -280,7 +280,7 @@ void GpuRowFusion::finish(Operation *op) {
     member.sources.clear();
     member.phase = 0;
     bool fits = resolve(member);
-    assert(fits && "a part of a cluster is one");
+    assert(fits && "a part of a cluster is a row fusion");
     (void)fits;
     members.push_back(std::move(member));
   }
