@@ -13,7 +13,8 @@ _V = TypeVar("_V")
 
 
 class Cache(Generic[_V]):
-    """At most `limit()` values by key. Values without a request during the last half of as many additions go first.
+    """At most `limit()` values by key. A value that nothing requested during the last `limit() / 2` additions is
+    dropped first.
 
     The cache has two generations. A value found in the old one moves to the young one. When the young one has half the
     limit, the old one is dropped and the young one becomes the old one. So a hit in the young one is one dict lookup.
@@ -25,7 +26,7 @@ class Cache(Generic[_V]):
         self._limit = limit
         self._young: dict[Hashable, _V] = {}
         self._old: dict[Hashable, _V] = {}
-        # Reentrant: comparisons of keys and the end of values may run code of the user.
+        # Reentrant: comparing keys and destroying values may run code of the user.
         self._lock = threading.RLock()
         self._pending: dict[Hashable, list[Any]] = {}
         _caches.add(self)
@@ -50,7 +51,7 @@ class Cache(Generic[_V]):
             else:
                 dropped = None
             self._young[key] = value
-        # Outside of the lock: the end of a dropped value may run code of the user.
+        # Outside of the lock: destroying a dropped value may run code of the user.
         del dropped
 
     @contextlib.contextmanager

@@ -42,8 +42,8 @@ class AxisError(ArgumentError, IndexError):
 
 
 class ShardingTypeError(TypeError):
-    """Shardings over Explicit mesh axes that an operation can't combine, or for which the sharding of its result is not
-    determined. The message states the operands and what to give."""
+    """Shardings over Explicit mesh axes that an operation can't combine, or that do not determine the sharding of its
+    result. The message states the operands and the argument to give."""
 
 
 class ExplainedError(Exception):
@@ -108,10 +108,11 @@ class ExecutionError(ExplainedError, RuntimeError):
 
 
 class DistributedError(ExplainedError, RuntimeError):
-    """Another process of the program failed, and a result that needs it can't be computed. The attributes tell which.
+    """Another process of the program failed, and a result that needs it can't be computed. The attributes describe the
+    process.
 
-    `process` is its number, `host` and `pid` where it ran, `cause` what went wrong there, and `place` at which line
-    ("" if that is not known).
+    `process` is its number, `host` its machine, `pid` its process id, `cause` the failure, and `place` the line that
+    failed ("" if it is not known).
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Places in the user's program. One walk over the stack finds a place; it is resolved only when it is printed.
 
-Every equation of a graph holds a `Source`, and errors begin with one. Frames of this package are never the user's, and
-neither are those of the few other modules that call back into it.
+Every equation of a graph holds a `Source`, and errors begin with one. Frames of this package, and of the few other
+modules that call back into it, are never the user's.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A rule is a Python function. With concrete values it is called directly, and a batch trace wraps it. A graph trace
 records the function as a graph beside the rule, and the values that the function closes over become operands. The rule
 is called when the graph is differentiated. A jvp rule pushes tangents forward. A vjp rule is a forward function, which
-returns residuals, and a backward function. Between the two stands `custom_lin`, a linear operation that can only be
-transposed. The public face of both is in `transforms`; `custom_batch` batches rules.
+returns residuals, and a backward function. `custom_lin`, a linear operation that can only be transposed, stands between
+the two. The public face of both is in `transforms`; `custom_batch` batches rules.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _recorded_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
 
 
 def reading(custom: Custom, recorded: ClosedGraph) -> Custom:
-    """The function with the values of the references that it reads as last arguments. Its rules run later, when the
-    references may hold other values."""
+    """The function, with the values of the references that it reads as its last arguments. Its rules run later, and the
+    references may then hold other values."""
     if recorded.written:
         raise TypeError(
             f"{custom.kind}: {custom.name} writes a reference of type {recorded.written[0].aval}, which its rule can't "

@@ -1,6 +1,6 @@
 """Batching a function with its own derivative: its rules run on mapped values.
 
-Every result gets a mapped axis, in front. Mapped residuals keep the position of theirs.
+Every result gets a mapped axis, in front. The mapped axis of a residual keeps its position.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Axes:
         return self.axis.size
 
     def run(self, values: Values, function: Callable[[BatchTrace], Any]) -> Any:
-        """The result of `function` on the values, which it wraps by the trace that it gets. This is the trace of the
-        original call: the user's function may close over its tracers, also if it runs later. If a newer trace takes
-        part, it is a new batch trace."""
+        """The result of `function(trace)`, which wraps the values by this trace. The trace is that of the original
+        call: the user's function may close over tracers of the call, even if the function runs later. If a newer trace
+        takes part, `trace` is a new batch trace."""
         trace = self.trace
         running = newest_trace(values)
         if trace is None or (running is not None and running.level > trace.level):

@@ -64,8 +64,8 @@ class JvpTrace(Trace):
         out, tangent = self.rule(primitive)(primals, tangents, **params)
         if primitive.multiple_results:
             return tuple([self.wrap(x, t) for x, t in zip(out, tangent, strict=True)])
-        # The tangent of a sum is that of its operand, maybe a number of Python. As in JAX, operators give arrays, and
-        # users' own primitives what their rules give.
+        # The tangent of a sum is that of its operand, which may be a Python number. As in JAX, the tangents of
+        # operators are arrays, and the tangents of users' own primitives are the results of their rules.
         if type(tangent) in _NUMBERS and type(primitive) is Primitive and current_trace() is None:
             tangent = as_array(tangent)
         return self.wrap(out, tangent)

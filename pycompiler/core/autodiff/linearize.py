@@ -1,8 +1,9 @@
 """Linearization: forward mode that records the tangents, so that they can be run again, or backwards.
 
-The tangents are tracers of a graph that is not the current trace. The newest tracer decides. So a jvp rule evaluates
-operations on primals alone at once, outside of the graph. Operations on tangents become equations of the linear graph.
-The primals that such an equation reads become constants of the linear graph: the residuals.
+The tangents are tracers of a graph that is not the current trace. The newest trace among the operands takes an
+operation. So a jvp rule evaluates operations on primals alone at once, outside of the graph. Operations on tangents
+become equations of the linear graph. The primals that such an equation reads become constants of the linear graph: the
+residuals.
 """
 
 from __future__ import annotations

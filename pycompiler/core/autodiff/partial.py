@@ -1,5 +1,5 @@
-"""Graphs of `WrappedFun`s: of all their arguments, or of the unknown ones, with the rest computed at once. And graphs
-without dead code."""
+"""Graphs of `WrappedFun`s, over all their arguments or over the unknown ones, and graphs without dead code. Operations
+on known arguments are computed at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pycompiler.core.types.aval import get_aval
 
 
 class PartialVal(tuple[Any, Any]):
-    """A value of which the elements are known, `(None, value)`, or only the type, `(aval, None)`."""
+    """A value whose elements are known, `(None, value)`, or only its type, `(aval, None)`."""
 
     __slots__ = ()
 
@@ -54,8 +54,8 @@ def trace_to_jaxpr_dynamic(
     lower: bool = False,
     auto_dce: bool = False,
 ) -> tuple[Graph, list[ShapedArray], list[Any]]:
-    """The graph of a flat function, the types of its results, and the values of its constants. The function gets the
-    inputs that `keep_inputs` says. With `auto_dce`, the graph has no dead code."""
+    """The graph of a flat function, the types of its results, and the values of its constants. `keep_inputs` selects
+    the inputs that the function gets. With `auto_dce`, the graph has no dead code."""
 
     def run(*args: Any) -> Sequence[Any]:
         kept = args if keep_inputs is None else [x for x, keep in zip(args, keep_inputs, strict=True) if keep]
@@ -67,7 +67,8 @@ def trace_to_jaxpr_dynamic(
 
 
 class _PartialTrace(GraphTrace):
-    """Records what depends on unknown arguments. Calls are inlined, so that their known parts are computed."""
+    """Records the operations that depend on unknown arguments. Calls are inlined, so that their known parts are
+    computed."""
 
     __slots__ = ()
 
@@ -82,7 +83,8 @@ def trace_to_jaxpr_nounits(
 ) -> tuple[Graph, list[PartialVal], list[Any]]:
     """The graph from the unknown arguments to the unknown results, the results, and the values of its constants.
 
-    What does not depend on unknown arguments is computed at once; `instantiate` makes such results unknown too.
+    Operations that do not depend on unknown arguments are computed at once; `instantiate` makes such results unknown
+    too.
     """
     trace = _PartialTrace(DebugInfo(fun.debug_info.traced_for, fun.f))
     try:
@@ -113,7 +115,7 @@ def dce_jaxpr(
 ) -> tuple[Graph, list[bool]]:
     """The graph of these outputs, without the equations and inputs that they do not need, and the inputs that stay.
 
-    Equations with effects stay, and inputs that `instantiate` says. `dce_rules` has rules of primitives.
+    Equations with effects stay, and inputs that `instantiate` selects. `dce_rules` has rules of primitives.
     """
     outputs = jaxpr.outputs
     if not isinstance(used_outputs, bool):
@@ -140,8 +142,8 @@ def dce_jaxpr(
 def dce_jaxpr_consts(
     jaxpr: Graph, used_outputs: bool | Sequence[bool], instantiate: bool | Sequence[bool] = False
 ) -> tuple[Graph, list[bool], list[bool]]:
-    """As `dce_jaxpr`, also for constants. `instantiate` is about constants, then inputs. Returns the graph, and which
-    constants and inputs stay."""
+    """As `dce_jaxpr`, also for constants. `instantiate` has flags for the constants, then for the inputs. Returns the
+    graph, and flags for the constants and inputs that stay."""
     count = len(jaxpr.constvars)
     graph, stays = dce_jaxpr(convert_constvars_jaxpr(jaxpr), used_outputs, instantiate)
     first = sum(stays[:count])

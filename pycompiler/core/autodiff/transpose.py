@@ -89,7 +89,7 @@ def _transpose(equation: Equation, outs: list[Any], known: dict[Atom, Any], line
 
 
 def _is_divided(equation: Equation) -> bool:
-    # Loops, not generators: this is asked for each operation.
+    # Loops, not generators: this code runs for each operation.
     for atoms in (equation.inputs, equation.outputs):
         for atom in atoms:
             if atom.aval.explicit_sharding is not None:

@@ -44,7 +44,7 @@ class Config:
 
     def __init__(self, table: tuple[Setting, ...]) -> None:
         self._table = {setting.name: setting for setting in table}
-        # How many settings of each kind are in the context key.
+        # The number of settings of each kind in the context key.
         self._keyed = sum(setting.keyed for setting in table)
         self._modes = sum(setting.mode for setting in table)
         self._values: dict[str, Value] = {}
@@ -65,11 +65,11 @@ class Config:
 
     def _take_variable(self, setting: Setting, variable: str) -> None:
         """Take the value of JAX's environment variable if ours is not set. A value without a meaning here gives a
-        warning: it may be there for JAX."""
+        warning, not an error: the user may have set it for JAX."""
         text = os.environ.get(variable)
         if text is None or setting.environment in os.environ:
             return
-        # There JAX itself is in front: the name is that of our backend for it (pycompiler.pjrt).
+        # Here the program runs JAX itself, and "pycompiler" is the name of its backend (pycompiler.pjrt).
         if setting.name == "platform_name" and "pycompiler" in text.split(","):
             return
         try:
@@ -332,7 +332,7 @@ class Config:
             return
         setting = self._setting(name)
         name, parsed = setting.name, setting.parse(value)
-        # First, because a setting of the process refuses, and then nothing has changed.
+        # This comes first: a setting of the whole process raises here, and then nothing has changed.
         told = setting.told[1](parsed) if setting.told else None
         overrides = self._local.overrides
         before = dict(overrides)
@@ -483,7 +483,8 @@ def tuning(new_val: str) -> contextlib.AbstractContextManager[None]:
 
 def gpu_libraries(new_val: str) -> contextlib.AbstractContextManager[None]:
     """A context that sets NVIDIA's libraries for code on a GPU, in this thread: "auto" takes the libraries that can be
-    loaded, "none" none, or a list of names, divided by commas, that must exist. Raises ValueError for another name."""
+    loaded, "none" none, or a list of names, separated by commas, that must exist. Raises ValueError for another
+    name."""
     return config.override("gpu_libraries", new_val)
 
 

@@ -39,7 +39,8 @@ class Setting:
     choices: tuple[str, ...] = ()
     keyed: bool = False
     mode: bool = False
-    # For values that the runtime keeps: functions that set it, for all threads and for this one (returns the old one).
+    # For a value that the runtime keeps: two functions that set it, for all threads, and for this one (returns the old
+    # value).
     told: tuple[Callable[[Value], None], Callable[[Value], Value]] | None = None
 
     def parse(self, value: object) -> Value:
@@ -86,8 +87,9 @@ class Setting:
             return there
         if not text.isdecimal() or not there <= int(text) <= 1024:
             raise ValueError(
-                f"config: {self.name} is {there} in this process and can't become {value!r}: it can grow only, to a "
-                f"number from {there} to 1024, as {self.environment} of its start can be"
+                f"config: {self.name} is {there} in this process and can't become {value!r}; expected a number from "
+                f"{there} to 1024, because it can only grow. What to do: for fewer, start a process with "
+                f"{self.environment} set"
             )
         if int(text) > there:
             add_cpu_devices(int(text) - there)
@@ -100,7 +102,8 @@ class Setting:
         return self._in_range(int(text), value)
 
     def _in_range(self, number: int, value: object) -> int:
-        """The number, which the runtime takes in 64 bits. -1 is no limit of some, and no number of bytes."""
+        """The number, which the runtime takes in 64 bits. For some settings -1 means no limit, but not for
+        `memory_limit`."""
         if self.name == "memory_limit" and number < 0:
             raise ValueError(f"config: {self.name} must be a number of bytes, 0 for no limit, got {value!r}")
         if abs(number) >= 1 << 63:
@@ -112,7 +115,7 @@ class Setting:
         there = gpu_library_names()
         if words not in (["auto"], ["none"]) and not set(words) <= set(there):
             raise ValueError(
-                f"config: {self.name} must be 'auto', 'none', or some of {', '.join(there)} with commas between, got "
+                f"config: {self.name} must be 'auto', 'none', or some of {', '.join(there)} separated by commas, got "
                 f"{value!r}"
             )
         return ",".join([name for name in there if name in words] or words)
@@ -163,7 +166,7 @@ def _set_platform(value: Value) -> None:
 
 
 def _keep_platform(value: Value) -> Value:
-    raise ValueError("config: platform_name is of the process, and no thread's own; use default_device")
+    raise ValueError("config: platform_name is a setting of the whole process, not of a thread; use default_device")
 
 
 _GUARDS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
@@ -195,7 +198,7 @@ def _limit_memory(value: Value) -> None:
 
 
 def _keep_memory_limit(value: Value) -> Value:
-    raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
+    raise ValueError("config: memory_limit is a setting of the whole process, not of a thread; call config.update")
 
 
 def _limit_waits(value: Value) -> None:
@@ -203,7 +206,9 @@ def _limit_waits(value: Value) -> None:
 
 
 def _keep_waits(value: Value) -> Value:
-    raise ValueError("config: collective_timeout is of the process, and no thread's own; call config.update")
+    raise ValueError(
+        "config: collective_timeout is a setting of the whole process, not of a thread; call config.update"
+    )
 
 
 def _wait_for_callbacks(value: Value) -> None:
@@ -211,7 +216,9 @@ def _wait_for_callbacks(value: Value) -> None:
 
 
 def _keep_waiting(value: Value) -> Value:
-    raise ValueError("config: wait_for_callbacks is of the process, and no thread's own; call config.update")
+    raise ValueError(
+        "config: wait_for_callbacks is a setting of the whole process, not of a thread; call config.update"
+    )
 
 
 # Settings whose words may also be written in capitals, like JAX's enumerations.
@@ -410,7 +417,7 @@ TABLE: tuple[Setting, ...] = (
         int,
         300,
         "PYCOMPILER_COLLECTIVE_TIMEOUT",
-        "the seconds that a launch over processes waits for a process that does not come to it; 0 for ever",
+        "the seconds that a launch over processes waits for a missing process; 0 for no limit",
         told=(_limit_waits, _keep_waits),
     ),
     Setting(

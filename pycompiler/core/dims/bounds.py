@@ -55,7 +55,7 @@ def _units(atom: Atom) -> Interval:
         return 0, None if high is None else max(high, 0)
     least, greatest = (atom.divisor, atom.divisor) if isinstance(atom, Floor) else bounds(atom.by)
     assert least is not None
-    # Farthest from 0 by the smallest divisor, nearest to it by the largest.
+    # The smallest divisor gives the quotient farthest from 0, the largest divisor the nearest one.
     if low is not None:
         low = low // least if low < 0 else 0 if greatest is None else low // greatest
     if high is not None:
@@ -186,7 +186,7 @@ def _low_by_cases(terms: _Rational) -> Fraction | None:
             for monomial, factor in mine
         )
 
-    # Those that make the value smaller first: the bounds of the others are used in both cases.
+    # Maxima that make the value smaller come first: the bounds of the others are used in both cases.
     atom = next((atom for atom in found if not rises(atom)), found[0])
     cases = [_low(_replaced(terms, atom, value)) for value in (atom.terms, ())]
     if rises(atom):

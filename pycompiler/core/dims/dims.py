@@ -299,7 +299,7 @@ def _floor_divide(terms: Terms, by: Terms) -> Dimension:
         terms, by = polynomial.scale(terms, -1), polynomial.scale(by, -1)
     beyond = polynomial.add(by, polynomial.constant(-1))
     if is_negative(beyond) is not False:
-        # Of a size that may be 0, the question is whether it is: the divisor has a bound then.
+        # A divisor that may be 0: the error names the bound that excludes 0.
         raise inconclusive(
             f"{polynomial.show(by)} >= 1, by which {polynomial.show(terms)} is divided,",
             lambda terms: is_negative(terms) is False or None,
@@ -432,7 +432,7 @@ def dim_product(dims: Iterable[Dimension]) -> Dimension:
 def broadcast_dim(a: Dimension, b: Dimension) -> Dimension:
     """The common dimension of two under NumPy's broadcasting.
 
-    Raises ValueError when they neither agree nor one is 1, InconclusiveDimensionError if this holds at some sizes only.
+    Raises ValueError if they differ and neither is 1, InconclusiveDimensionError if this holds at some sizes only.
     """
     if a == 1:
         return b

@@ -58,7 +58,7 @@ def quotient(terms: Terms, by: Terms) -> Terms:
         if first // factor and not any(power < 0 for power in powers.values()):
             term = ((tuple([item for item in powers.items() if item[1]]), first // factor),)
             left = add(rest, scale(multiply(term, by), -1))
-            # A multiple whose rest is no longer does not shorten it: n // (n + 1) is no 1 + (-1) // (n + 1).
+            # A multiple is split off only if the rest becomes shorter, or its factor of this monomial smaller.
             if len(left) < len(rest) or abs(dict(left).get(monomial, 0)) < abs(dict(rest).get(monomial, 0)):
                 whole, rest = add(whole, term), left
     for nearest in (0, -1):

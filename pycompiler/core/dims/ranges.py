@@ -71,7 +71,8 @@ def _inside(place: Dimension, size: Dimension, step: int) -> Dimension:
 
 
 def bounded_diagonal(k: int, rows: Dimension, columns: Dimension) -> int:
-    """The number of a diagonal. One beside the matrix becomes the first such one: index types hold its number."""
+    """The number of a diagonal. A diagonal outside of the matrix becomes the nearest one outside, whose number fits
+    into index types."""
     if not isinstance(k, int):  # pyright: ignore[reportUnnecessaryIsInstance]: it may be an array
         return k
     low = -rows if isinstance(rows, int) else -(2**30)

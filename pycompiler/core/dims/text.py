@@ -37,7 +37,7 @@ def dimension_from(text: str, names: Mapping[str, Any]) -> Any:
 
 def arithmetic(node: ast.expr, names: Mapping[str, Any]) -> Any:
     """The value of parsed text. Raises KeyError for a name that is not given, ValueError for a power that no size has,
-    TypeError for what is no arithmetic."""
+    TypeError for other syntax."""
     if isinstance(node, ast.Name):
         return names[node.id]
     if isinstance(node, ast.Constant) and type(node.value) is int:

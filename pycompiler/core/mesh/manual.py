@@ -13,7 +13,7 @@ from pycompiler.core.tracing.axes import Name, varying_tracker
 
 
 class ManualAxisType:
-    """The Manual axes of a mesh along which a value `varying`. Compared by value.
+    """`varying`: the Manual axes of a mesh along which a value varies. Compared by value.
 
     `unreduced` and `reduced` are empty: such types are not supported.
     """

@@ -63,7 +63,7 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         self._key = (tuple(ids), given.shape, names, self.axis_types)
         self._abstract: AbstractMesh | None = None
         self._local_mesh: Mesh | None = None
-        # The devices of a mesh are fixed, and so is whose they are. A mesh without devices has None in it.
+        # The devices of a mesh, and the processes that they belong to, are fixed. A mesh without devices contains None.
         self.local_numbers = tuple(
             [number for number, device in enumerate(given.flat) if device is None or processes.is_here(device)]
             if processes.are_several
@@ -204,7 +204,7 @@ def how_to_get_devices(devices: Sequence[Device]) -> str:
     """The advice in messages for more than these devices: CPU devices are configurable, GPUs are not."""
     if all(device.platform == "cpu" for device in devices):
         return "start the process with PYCOMPILER_NUM_CPU_DEVICES"
-    return "make it of devices('cpu'), of which PYCOMPILER_NUM_CPU_DEVICES says how many a process has"
+    return "make it of devices('cpu'), whose number PYCOMPILER_NUM_CPU_DEVICES sets"
 
 
 def make_mesh(

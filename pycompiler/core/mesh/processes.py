@@ -1,4 +1,4 @@
-"""The processes of a program, as every room sees them: how many there are, and which one this is.
+"""The processes of a program, for all other modules: their number, and the number of this one.
 
 `pycompiler.distributed` sets the record once, before a device is used. The devices know their processes by themselves.
 """
@@ -18,7 +18,8 @@ class Processes:
         self.index = 0
         self.count = 1
         self.hosts: tuple[str, ...] = ()
-        # What must end before this process leaves the others, such as a checkpoint that is being written.
+        # Functions that wait for work which must end before this process leaves the others, such as writing a
+        # checkpoint.
         self.before_end: list[Callable[[], None]] = []
 
     def set(self, index: int, hosts: Iterable[str]) -> None:

@@ -65,13 +65,13 @@ reshard = Primitive("reshard", _shape, _jvp, _transpose, _batch)
 
 
 def freed(x: Any) -> Any:
-    """x, as a value whose division the partitioner decides: over the same mesh, with Auto axes."""
+    """x over the same mesh with Auto axes, so that the partitioner decides its division."""
     known = get_aval(x).explicit_sharding
     return x if known is None else free(x, known.mesh)
 
 
 def free(x: Any, mesh: AbstractMesh, names: Iterable[Any] | None = None) -> Any:
-    """x over a mesh whose axes (of these names: None, all) are Auto in place of Explicit."""
+    """x over a mesh with Auto axes in place of the Explicit axes `names` (None: of all Explicit axes)."""
     chosen = set(mesh.axis_names if names is None else names)
     kinds = tuple(
         [
@@ -86,7 +86,7 @@ def free(x: Any, mesh: AbstractMesh, names: Iterable[Any] | None = None) -> Any:
 
 
 def typed_like(x: Any, aval: ShapedArray) -> Any:
-    """x with the sharding of a type: of the aval of the same shape."""
+    """x with the sharding of an aval of the same shape."""
     now, wanted = get_aval(x).explicit_sharding, aval.explicit_sharding
     if now is wanted:
         return x

@@ -199,7 +199,7 @@ class NamedSharding(Sharding):
 
     @property
     def local_numbers(self) -> tuple[int, ...]:
-        # The devices that an abstract mesh stands for are nobody else's.
+        # The devices of an abstract mesh count as devices of this process.
         return tuple(range(self.mesh.size)) if isinstance(self.mesh, AbstractMesh) else self.mesh.local_numbers
 
     @property

@@ -22,8 +22,8 @@ class PartitionSpec:
     """For each dimension of an array the mesh axis that divides it: a name, a tuple of names, or None.
 
     Trailing dimensions may be left out; they are not divided. Along `unreduced` axes, devices hold terms of a sum that
-    is not computed yet. Arrays are not placed so; `lax.psum` in `shard_map` computes the sum. `reduced` axes mark a
-    value that is equal along them and whose cotangent is such a sum. They place nothing.
+    is not computed yet. An array can't be placed with such a spec; `lax.psum` in `shard_map` computes the sum.
+    `reduced` axes mark a value that is equal along them and whose cotangent is such a sum. They place nothing.
 
     >>> from pycompiler.sharding import PartitionSpec as P
     >>> P("x", None, ("y", "z"))
@@ -150,8 +150,8 @@ def layout_of(function: str, spec: PartitionSpec, sizes: Mapping[str, int], shap
     """
     if spec.unreduced:
         raise ValueError(
-            f"{function}: {spec} is of sums that are not made yet, and arrays are not placed so: make the sum by "
-            "lax.psum in shard_map, and leave `unreduced` out"
+            f"{function}: {spec} has unreduced axes: its sums are not computed yet. Arrays can't be placed "
+            "so: make the sum by lax.psum in shard_map, and leave `unreduced` out"
         )
     if len(spec) > len(shape):
         raise ValueError(

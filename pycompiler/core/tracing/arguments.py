@@ -143,7 +143,7 @@ def static_parameters(function: Callable[..., Any], module: str) -> Static:
 
 @functools.cache
 def _in_room(room: str) -> list[dict[str, frozenset[str]]]:
-    """For each function of a room with a row in `_IN_FUNCTIONS` and `_SCALARS`: its parameters there."""
+    """For each function of a folder with a row in `_IN_FUNCTIONS` and `_SCALARS`: its parameters there."""
     found: list[dict[str, frozenset[str]]] = []
     for table in (_IN_FUNCTIONS, _SCALARS):
         of: dict[str, frozenset[str]] = {}

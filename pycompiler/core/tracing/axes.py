@@ -166,8 +166,8 @@ def manual_axes() -> Manual | None:
 
 
 def is_undivided(name: Name) -> bool:
-    """Whether a name is of an axis of the mesh over which the program for one device is not mapped. A function inside
-    of it may be."""
+    """Whether the name is that of a mesh axis over which the program for one device is not mapped. A function inside of
+    the program may be mapped over it."""
     manual = _scope.manual
     return (
         manual is not None and manual.mesh is not None and name in manual.mesh.axis_names and name not in manual.names

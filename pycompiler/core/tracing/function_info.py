@@ -1,4 +1,4 @@
-"""What is known about a traced function, in the form that JAX's libraries and interpreters of graphs pass on.
+"""Information about a traced function, in the form that JAX's libraries and interpreters of graphs pass on.
 
 `source_info`, `graph` and `wrapped` import this module.
 """
@@ -16,8 +16,8 @@ from pycompiler.core.types.tree_keys import keystr, tree_flatten_with_path
 
 
 class FunctionInfo(NamedTuple):
-    """What is known about a traced function: the transformation, the function and its place in the source, and the
-    names of its arguments and results. None: the names are not known."""
+    """Information about a traced function: the transformation, the function and its place in the source, and the names
+    of its arguments and results. None: the names are not known."""
 
     traced_for: str
     # "name at file:line", or the name alone.

@@ -295,9 +295,9 @@ class Graph:
 class ClosedGraph(axes.NamesAxes):
     """A graph with the values of its constants. `derived` keeps the results of transforming it.
 
-    A graph that was just recorded may use references (`references.Ref`): `touched` are its last constants, whose values
-    are those that the references hold when it runs; its last results are to be stored in `written`. `evaluate` and
-    `call_graph` do so, `discharged` gives the pure graph. The graphs in equations have none.
+    A graph that was just recorded may use references (`references.Ref`). The values of the references `touched` at a
+    run are its last constants. Its last results are the new values of the references `written`. `evaluate` and
+    `call_graph` read and store these values, `discharged` gives the pure graph. Graphs in equations use no references.
     """
 
     __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph", "states", "touched", "written")
@@ -314,8 +314,8 @@ class ClosedGraph(axes.NamesAxes):
     def using(
         self, touched: tuple[Ref, ...], written: tuple[Ref, ...], states: Sequence[tuple[Any, Any]] = ()
     ) -> ClosedGraph:
-        """The same graph, which was just made and uses these references. `states` are those of values of users' types
-        (`user_values`) that it holds for."""
+        """The same graph, which was just made and uses these references. The graph is valid for these `states` of
+        values of users' types (`user_values`)."""
         self.touched, self.written, self.states = touched, written, states
         return self
 

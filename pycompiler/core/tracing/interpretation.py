@@ -1,5 +1,5 @@
-"""What interpreters of graphs need besides the graph itself: evaluation by JAX's names, the graphs inside of one, types
-with and without a mapped axis, and equations from their parts."""
+"""Helpers for interpreters of graphs: evaluation under JAX's names, the graphs inside of one, types with and without a
+mapped axis, and equations from their parts."""
 
 from __future__ import annotations
 

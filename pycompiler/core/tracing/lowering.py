@@ -25,14 +25,14 @@ Rule = Callable[..., Any]
 _lowerings: dict[Primitive, Rule] = {}
 _of_platform: dict[str, dict[Primitive, Rule]] = {}
 
-# The names of a platform, by that which a target has.
+# The names of a platform in JAX, by the name of the target.
 _PLATFORMS = {"cpu": ("cpu",), "cuda": ("cuda", "gpu")}
 # The names for which rules may be registered. No code is compiled for the last two.
 _KNOWN_PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
 class ModuleContext:
-    """What the rules of one graph share."""
+    """The data that the lowering rules of one graph share."""
 
     def __init__(self, platform: str) -> None:
         self.platforms = (platform,)
@@ -67,7 +67,7 @@ class TokenSet:
 
 
 class LoweringContext:
-    """What a rule learns of the equation: the primitive, and the types of operands and results."""
+    """A rule's information about the equation: the primitive, and the types of operands and results."""
 
     def __init__(
         self,

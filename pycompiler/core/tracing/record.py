@@ -74,7 +74,7 @@ def _infer(primitive: Primitive, avals: tuple[ShapedArray, ...], params: tuple[t
 
 
 class _Held:
-    """The value of a reference of outside in the function that is recorded."""
+    """The value, in the function that is recorded, of a reference from outside."""
 
     __slots__ = ("is_written", "start", "value")
 
@@ -85,7 +85,7 @@ class _Held:
         self.is_written = False
 
 
-# In the place of the value of a reference that was not used.
+# Stands for the value of a reference that was not used.
 _UNUSED: Any = object()
 
 
@@ -101,7 +101,7 @@ class GraphTrace(Trace):
         self.consts: list[Any] = []
         self.equations: list[Equation] = []
         self._lifted: dict[int, Var] = {}
-        # The references of outside that the function used, with their values.
+        # The references from outside that the function used, with their values.
         self._references: dict[Ref, _Held] | None = None
         self._user_values: Copies | None = None
         # The trace that was recording when this one began.
@@ -205,7 +205,7 @@ class GraphTrace(Trace):
         return self._user_values
 
     def _held(self, ref: Ref) -> _Held:
-        """The value of a reference of outside. Its value at the beginning is one more constant."""
+        """The value of a reference from outside. Its value at the beginning is one more constant."""
         if self._references is None:
             self._references = {}
         found = self._references.get(ref)
@@ -215,16 +215,17 @@ class GraphTrace(Trace):
         return found
 
     def value_of(self, ref: Ref) -> Any:
-        """The present value of a reference of outside."""
+        """The present value of a reference from outside."""
         return self._held(ref).value
 
     def set_value_of(self, ref: Ref, value: Any) -> None:
-        """Replace the value of a reference of outside."""
+        """Replace the value of a reference from outside."""
         held = self._held(ref)
         held.value, held.is_written = value, True
 
     def swap_value_of(self, ref: Ref, value: Any) -> Any:
-        """Let a reference hold another value for a while; the previous one, to be given back later."""
+        """Let a reference hold another value for a while. Returns the previous value, which the caller restores
+        later."""
         if self._references is None:
             self._references = {}
         found = self._references.get(ref)
@@ -238,7 +239,7 @@ class GraphTrace(Trace):
 
     @property
     def touched(self) -> tuple[Ref, ...]:
-        """The references of outside that the function used so far."""
+        """The references from outside that the function has used."""
         return tuple(self._references or ())
 
     def close(self, outs: Sequence[Any]) -> ClosedGraph:
@@ -282,7 +283,7 @@ def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Se
 
 
 def touched_now() -> tuple[Ref, ...]:
-    """The references of outside that the function that is being recorded used so far."""
+    """The references from outside that the function being recorded has used."""
     trace = current_trace()
     return trace.touched if isinstance(trace, GraphTrace) else ()
 

@@ -1,10 +1,10 @@
 """Mutable arrays: `Ref`, a place that holds an array. Reads and writes happen in the order of the program.
 
-The graph of a function has no operation on references. While a function is traced, a reference of outside is, in that
-function, a value that changes: its first use makes it an input of the graph, and its last value is one more result if
-it was written (`graph.ClosedGraph.touched` and `written`). The caller passes the present values in and stores the
-last ones, so programs, derivatives and mapped functions are those of pure functions, and a write in compiled code
-updates the memory in place.
+The graph of a function has no operation on references. While a function is traced, it sees a reference from outside as
+a value that changes. The first use of the reference makes it an input of the graph. If the function writes the
+reference, its last value is one more result (`graph.ClosedGraph.touched` and `written`). The caller passes the present
+values in and stores the last ones, so programs, derivatives and mapped functions are those of pure functions, and a
+write in compiled code updates the memory in place.
 
 `level` tells where a reference lives: the level of the trace that it was made under, 0 outside of all. A value of a
 newer trace can't be stored in it, unless that trace records a graph. `array.references` attaches indices and methods.
@@ -111,14 +111,14 @@ class AbstractRef:
 class Ref(Typed):
     """A mutable array: `ref[...]` reads it, `ref[...] = x` writes it. Made by `new_ref`.
 
-    It is no array itself: operations take what is read from it. Shape, dtype and sharding are fixed.
+    It is not an array itself: operations take the array that `ref[...]` reads. Shape, dtype and sharding are fixed.
     """
 
     __slots__ = ("__weakref__", "_freed", "_of", "_protection", "_source", "_value", "aval", "level", "number", "owned")
 
     aval: AbstractRef
 
-    # How many references were made. Without any, nothing has to be looked for.
+    # The number of references made. If it is 0, no argument is searched for references.
     count = 0
 
     def __init__(self, value: Any, kind: str | None = None, of: str | None = None) -> None:
@@ -130,12 +130,12 @@ class Ref(Typed):
             raise ValueError(f"new_ref: kind must be None or {WITHOUT_DERIVATIVE!r}, got {kind!r}")
         self.aval = AbstractRef(strong(get_aval(value)), kind=kind)
         self._source = user_frame_source()
-        # For one that stands for an argument: its name.
+        # The name of the argument that it stands for, if any.
         self._of = of
         self._freed = False
-        # Why it can't be written, if it can't.
+        # The reason why it can't be written. None: it can be written.
         self._protection: str | None = None
-        # Whether nothing but the reference has the array that it holds, so that a call may take its memory.
+        # Whether only this reference has the array that it holds. A call may then take the memory of the array.
         self.owned = False
         self._value: Any = None
         self._value = as_array(value) if trace is None else value
@@ -242,7 +242,7 @@ class Ref(Typed):
         )
 
     def swap_value(self, value: Any) -> Any:
-        """Let it hold any value for a while; the previous one."""
+        """Let it hold any value for a while. Returns the previous value."""
         trace = self._trace()
         if trace is not None:
             return trace.swap_value_of(self, value)
@@ -250,7 +250,7 @@ class Ref(Typed):
         return before
 
     def protect(self, why: str) -> None:
-        """Any later write is an error, which says why."""
+        """Any later write is an error, which states the reason."""
         self._protection = why
 
     def free(self) -> None:

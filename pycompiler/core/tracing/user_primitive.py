@@ -51,7 +51,7 @@ class RuleTable(MutableMapping[Primitive, Rule]):
         if prim.is_users:
             self._rules[prim] = rule
         elif getattr(prim, self._kind) is None:
-            # A rule that the package lacks. Its primitives are frozen for everyone else.
+            # A user may add a rule that the package lacks. Otherwise the package's primitives are frozen.
             object.__setattr__(prim, self._kind, rule)
         else:
             raise TypeError(

@@ -1,10 +1,10 @@
 """Values of users' own types that change (JAX's mutable hijax types), in functions that are recorded.
 
 A type states how its values become arrays and back (`read_loval`, `new_from_loval`, `update_from_loval`), for a state,
-which is a structure with the types of the arrays. An operation of a user on such values runs at once, on tracers
-too. In a function that is recorded, a value of outside is replaced by a copy, whose arrays are inputs of the graph; at
-the end, the arrays of the copy become results if they changed. They are parts of `ClosedGraph.touched` and `written`,
-like the values of references; the state may change, except in a loop.
+which is a structure with the types of the arrays. An operation of a user on such values runs at once, on tracers too.
+In a function that is recorded, a copy replaces a value from outside. The arrays of the copy are inputs of the graph; at
+the end, they become results if they changed. They are parts of `ClosedGraph.touched` and `written`, like the values of
+references; the state may change, except in a loop.
 """
 
 from __future__ import annotations
@@ -77,18 +77,18 @@ def _in(trace: Any, x: Any) -> Any:
 
 
 class Copies:
-    """The values of users' own types of a function that is recorded, and the copies for those of outside."""
+    """The values of users' own types in a function that is recorded, and the copies of values from outside."""
 
     __slots__ = ("copies", "own")
 
     def __init__(self) -> None:
-        # By id, with the values, which must not end before.
+        # By id, with the values: they must live as long as this object.
         self.own: dict[int, Any] = {}
         self.copies: dict[int, _Copy] = {}
 
     @property
     def states(self) -> list[tuple[Any, Any]]:
-        """The values of outside, and their states at the beginning."""
+        """The values from outside, and their states at the beginning."""
         return [(copy.value, copy.state) for copy in self.copies.values()]
 
     def parts(self) -> tuple[list[tuple[Part, Any]], list[tuple[Part, Any]]]:
@@ -111,7 +111,7 @@ class Copies:
 
 
 class _Copy:
-    """A value of outside, and the one that stands for it."""
+    """A value from outside, and the one that stands for it."""
 
     __slots__ = ("inner", "kind", "level", "starts", "state", "value")
 
@@ -135,7 +135,7 @@ class _Copy:
         self.inner = self.kind.new_from_loval(self.state, *self.starts)
 
     def arrays(self, los: Sequence[Any]) -> list[Any]:
-        """The values that are arrays: references stay what they are."""
+        """The values that are arrays. References are left out."""
         return [x for x in los if type(x) is not Ref]
 
     def parts(self, state: Any, los: Sequence[Any]) -> list[Part]:

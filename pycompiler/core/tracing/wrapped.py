@@ -205,7 +205,7 @@ def transformation_with_aux(gen: Callable[..., Any]) -> Callable[..., tuple[Wrap
 def cache(call: Callable[..., Any], *, explain: Any = None) -> Callable[..., Any]:
     """Keep the results of `call(wrapped_function, *args)`: by function, transformations, arguments and settings.
 
-    `explain` is taken for jax's sake: misses of `jit` explain themselves (the setting explain_cache_misses).
+    `explain` is accepted as in JAX and has no effect: the setting explain_cache_misses explains misses of `jit`.
     """
     kept: weakref.WeakKeyDictionary[Any, dict[Any, tuple[Any, tuple[Store | None, ...]]]] = weakref.WeakKeyDictionary()
 

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Typed:
-    """What has an aval has the attributes of one."""
+    """A base class of objects with an aval: it gives them the attributes of the aval."""
 
     __slots__ = ()
 

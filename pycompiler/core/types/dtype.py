@@ -124,7 +124,7 @@ _CANONICAL: dict[DType, tuple[DType, DType]] = {
     dtype: (_NARROW.get(dtype, dtype), dtype) for dtype in (*DTYPES, cast(DType, KEY))
 }
 _FLOATS = frozenset((float16, bfloat16, float32, float64))
-#: What is narrowed unless `enable_x64`.
+#: The dtypes that are narrowed unless `enable_x64`.
 WIDE = frozenset((float64, int64, uint64, complex128))
 _COMPLEX = frozenset((complex64, complex128))
 _SMALL_FLOATS = tuple(dtype for name, dtype in SMALL.items() if name.startswith("float"))

@@ -274,7 +274,8 @@ class Registry:
         return tree_flatten(tree, leaf_predicate)
 
     def flatten_with_path(self, tree: Any, leaf_predicate: Any = None) -> tuple[list[tuple[Any, Any]], PyTreeDef]:
-        """The leaves with their key paths, and the structure. `leaf_predicate(path, node)` says what is a leaf."""
+        """The leaves with their key paths, and the structure. `leaf_predicate(path, node)` decides whether a node is a
+        leaf."""
         return tree_flatten_with_path(tree, leaf_predicate, is_leaf_takes_path=leaf_predicate is not None)
 
     def flatten_one_level(self, tree: Any) -> tuple[Iterable[Any], Any] | None:

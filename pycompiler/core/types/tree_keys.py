@@ -83,7 +83,7 @@ class FlattenedIndexKey:
         return f"[<flat index {self.key!r}>]"
 
     def __hash__(self) -> int:
-        # Another one than that of an index of a sequence.
+        # The hash differs from that of a `SequenceKey` with the same number.
         return hash((FlattenedIndexKey, self.key))
 
 
@@ -324,7 +324,7 @@ def tree_flatten_with_path(
 ) -> tuple[list[tuple[Keys, Any]], PyTreeDef]:
     """The leaves, each with the tuple of keys that leads to it, and the structure.
 
-    `is_leaf(value)`, or with `is_leaf_takes_path` `is_leaf(path, value)`, says which values are leaves.
+    `is_leaf(value)`, or with `is_leaf_takes_path` `is_leaf(path, value)`, decides whether a value is a leaf.
     """
     found: list[tuple[Keys, Any]] = []
     cut: dict[int, Any] = {}

@@ -179,7 +179,7 @@ def test_a_setting_says_which_values_it_takes(name, value, message):
 )
 def test_settings_of_the_process_are_no_threads_own(name, value, advice):
     before = getattr(config, name)
-    refused = pytest.raises(ValueError, match=f"{name} is of the process, and no thread's own; {advice}")
+    refused = pytest.raises(ValueError, match=f"{name} is a setting of the whole process, not of a thread; {advice}")
     with refused, config.override(name, value):
         pass
     assert getattr(config, name) == before

@@ -156,7 +156,7 @@ def test_participants():
 
 def test_it_is_a_setting_of_the_process():
     with (
-        pytest.raises(ValueError, match="wait_for_callbacks is of the process"),
+        pytest.raises(ValueError, match="wait_for_callbacks is a setting of the whole process"),
         pc.config.override("wait_for_callbacks", True),
     ):
         pass

@@ -194,7 +194,7 @@ def test_shard_map_under_a_divided_axis():
 
 def test_an_axis_can_not_divide_twice():
     with pytest.raises(
-        ValueError, match=r"spmd_axis_name \('x',\) is of axes of which one divides another dimension already"
+        ValueError, match=r"spmd_axis_name \('x',\) names an axis that divides another dimension already"
     ):
         pc.vmap(lambda x: pc.lax.with_sharding_constraint(x, NamedSharding(MESH, P("x"))), spmd_axis_name="x")(X)
 
@@ -236,7 +236,7 @@ def test_axes_of_sums():
     explicit = pc.make_mesh((4, 2), ("x", "y"), (pc.sharding.AxisType.Explicit,) * 2)
     sharding = NamedSharding(explicit, spec)
     assert sharding.spec.unreduced == {"y"}
-    with pytest.raises(ValueError, match="sums that are not made yet"):
+    with pytest.raises(ValueError, match="its sums are not computed yet"):
         pc.device_put(np.zeros((8, 2), np.float32), sharding)
     placed = pc.device_put(X, NamedSharding(explicit, P("x", reduced={"y"})))
     np.testing.assert_array_equal(placed, X)
