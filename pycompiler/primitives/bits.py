@@ -16,7 +16,7 @@ from pycompiler.primitives.shape import elementwise_batch
 
 
 def _shift(name: str, reference: Callable[[Any, Any, int], Any]) -> Primitive:
-    """The entry of a shift. `reference` gets amounts below the width, and the width."""
+    """The entry of a shift. `reference` gets the amounts, which are below the width, and the width."""
 
     def sampler(rng: np.random.Generator) -> Iterable[Sample]:
         for dtype in rules.INTS:

@@ -127,7 +127,7 @@ def _symbolic_extremum(ahead: Primitive) -> Callable[[Value, Value, Value, int],
 def _symbolic_logaddexp(x: Value, t: Value, out: Value, axis: int) -> Value:
     raise ValueError(
         f"cumlogsumexp: its derivative along axis {axis} of {short(get_aval(x))}, whose size is a symbol, is not "
-        "there; write it as a lax.scan with logaddexp, or make the size an int"
+        "supported; write it as a lax.scan with logaddexp, or make the size an int"
     )
 
 

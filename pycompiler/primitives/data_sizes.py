@@ -1,8 +1,8 @@
 """`take_first`: the first rows of an array, whose number is data. Arrays with data-dependent sizes come from it.
 
 The result's first dimension is a symbol that stands for the count in every later shape. `data_dependent` cuts a graph
-at these equations: the rest is computed when the count is known. The primitive has no op in the dialect, and no entry
-in the table.
+at these equations. When a count is known, the rest is computed. The primitive has no op in the dialect, and no entry in
+the table.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _transpose(cotangent: Value, padded: Any, count: Value, *, size: Dim) -> Seq
 
 def _batch(args: Sequence[Value], dims: Dims, *, size: Dim) -> tuple[Value, int | None]:
     padded, count = args
-    # The size is that of a mask, which all members share: of a mask that is mapped, no size is asked for.
+    # The size comes from a mask that all members share: a mapped mask has no data-dependent size.
     assert dims[0] is not None
     assert dims[1] is None
     return take_first.bind(move_dim(padded, dims[0], 1), count, size=size), 1

@@ -28,7 +28,8 @@ from pycompiler.primitives.shape import broadcast_in_dim, linear
 
 _WITH_PARTS = {rules.FLOAT32: rules.COMPLEX64, rules.FLOAT64: rules.COMPLEX128}
 
-# The types, in the order of the runtime's codes: of complex arrays; from real to half the spectrum; the inverse.
+# The types, in the order of the runtime's codes: two of complex arrays, one from real arrays to half the spectrum, and
+# its inverse.
 TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
 
 # fft(x, fft_type, fft_lengths): over the last len(fft_lengths) dimensions. The lengths refer to the real side.

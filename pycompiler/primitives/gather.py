@@ -175,7 +175,7 @@ def _scatter_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: 
         return out, rules.zero_tangent(out)
     match params["kind"]:
         case "set" | "add":
-            # The same update is the one that stays among the tangents.
+            # Among the tangents, the same update must stay.
             return out, scatter.bind(instantiate(tangents[0]), instantiate(tangents[1]), *primals[2:], **params)
         case "mul":
             return out, _mul_tangent(primals, tangents, params)
@@ -199,8 +199,8 @@ def _mul_tangent(primals: Sequence[Value], tangents: Sequence[Value], params: Pa
 def _check_unique(params: Params) -> None:
     if not params["unique_indices"]:
         raise NotImplementedError(
-            "scatter_mul: the derivative by the updates is there with unique_indices=True only, since an update that "
-            "meets another in one element is multiplied by it"
+            "scatter_mul: the derivative by the updates requires unique_indices=True: if two updates meet in one "
+            "element, each is a factor of the other's derivative. What to do: set it if no two updates meet"
         )
 
 

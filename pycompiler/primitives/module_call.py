@@ -26,7 +26,7 @@ class ModuleCode:
 
     `operations` are the names of its ops, without their dialect. Two modules are equal if they compute the same. The
     source of a file is converted (`compile.foreign.reread`) before it is read. `reading` makes a context for this,
-    which turns errors into those of the file.
+    which turns errors into errors about the file.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ def _shape(*avals: ShapedArray, module: ModuleCode, name: str) -> tuple[ShapedAr
     if fits and not all(map(same_type, avals, wanted)) and not all(aval.is_concrete for aval in wanted):
         if not all(aval.is_concrete for aval in avals):
             raise NotImplementedError(
-                f"{name}: is a module for symbolic sizes, ({', '.join(map(short, wanted))}), and is called with those "
-                f"of a function that is traced, ({', '.join(map(short, avals))}).\nWhat to do: call it with arrays of "
-                "fixed sizes, or outside of the function"
+                f"{name}: is a module for symbolic sizes, ({', '.join(map(short, wanted))}), and is called with "
+                f"symbolic sizes of a traced function, ({', '.join(map(short, avals))}).\nWhat to do: call it with "
+                "arrays of fixed sizes, or outside of the function"
             )
         sizes = solve(wanted, [aval.shape for aval in avals])
         return tuple([aval_at(aval, sizes) for aval in module.out_avals])

@@ -36,7 +36,7 @@ _GROUPS: tuple[Groups, ...] = (None, ((0, 3), (2, 1)))
 
 
 def _several(name: str, names: Names, groups: Groups) -> bool:
-    """Whether the collective is over more axes than the asking one."""
+    """Whether the collective is over more axes than the one whose batching rule runs."""
     if len(names) > 1 and groups is not None:
         raise ValueError(f"{name}: axis_index_groups are of one axis, got the axes {names}")
     return len(names) > 1
@@ -316,7 +316,7 @@ def _exchange_batch(
 
 
 def _one_axis_after_the_other(x: Value, split: int, concat: int, names: Names) -> Value:
-    """Each axis gets its own dimension to split, and puts one in front, which is joined at the end."""
+    """Each axis gets its own dimension to split. It puts a new dimension in front, which is joined at the end."""
     count = len(names)
     for place, name in enumerate(names):
         size = size_of(name, "all_to_all")

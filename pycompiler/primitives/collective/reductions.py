@@ -1,7 +1,7 @@
 """Collectives that reduce over named axes (psum, pmax, pmin), and axis_index. `exchange`, the next family, moves data.
 
 They are equations of graphs and no ops of the dialect: the trace of the axis replaces them by operations on the mapped
-dimension, so no compiled module holds one. Their rules define the meaning along the axis of the asking trace
+dimension, so no compiled module holds one. Their rules define the meaning along the axis whose batching rule runs
 (`axes.mapping`); names of other axes stay in the equation. References and samples are of all members of one axis at
 once, along a common first dimension.
 """
@@ -46,7 +46,7 @@ def asking() -> Axis:
 
 
 def take_rows(x: Value, rows: Sequence[int]) -> Value:
-    """The given rows of x along the first dimension. Row len(x) does not exist, and is zeros."""
+    """The given rows of x along the first dimension. Row len(x) does not exist and gives zeros."""
     shape = get_aval(x).shape
     if list(rows) == list(range(shape[0])):
         return x
@@ -289,7 +289,7 @@ def _index_shape(*, axis_name: Name) -> ShapedArray:
 
 
 def _index_batch(args: Sequence[Value], dims: Dims, *, axis_name: Name) -> tuple[Value, int | None]:
-    # Without operands, only the trace of its own axis asks.
+    # The operation has no operands, so only the trace of its own axis runs this rule.
     return iota.bind(dtype=rules.INT32, shape=(asking().size,), dimension=0), 0
 
 

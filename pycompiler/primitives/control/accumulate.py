@@ -1,8 +1,8 @@
 """Sums of cotangents in place: if a summand is zero except for a part, only this part of the array is updated.
 
-The cotangent of a slice is the slice's cotangent in an array of zeros. If the backward pass of a loop adds it to a
-carry, the time depends on the size of the array. An update of the part takes time by the size of the slice, and the
-array stays in place. Imports core; `scan` imports this module.
+The cotangent of a slice is the slice's cotangent in an array of zeros. If the backward pass of a loop adds this array
+to a carry, the time depends on the size of the array. The time of an update of the part depends on the size of the
+slice alone, and the array stays in place. Imports core; `scan` imports this module.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
 """The family of host callbacks: `debug_callback`, `debug_print`, `io_callback`, `pure_callback`.
 
-Each calls a function of the user while compiled code runs (`host_calls`). They are in no TABLE, because they have no
-samples. A debug callback follows the transformed program: it may run more or less often than its line. An io callback
-runs exactly as often as its line. A pure callback may be omitted, repeated and reordered.
+Each calls a function of the user while compiled code runs (`host_calls`). The primitives are in no TABLE, because they
+have no samples. A debug callback follows the transformed program: it may run more or less often than its line. An io
+callback runs exactly as often as its line. A pure callback may be omitted, repeated and reordered.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`Error`, the failures of checks as a value, and `check`, the primitive that raises it.
 
-An Error says, in arrays of the program, which check failed first, and with which numbers: each kind of failure has a
-flag, the code of the check, and the numbers of the message. The exceptions without these numbers are static data.
-Where `check` runs eagerly it raises. Compiled code can't, so `transforms.checkify` makes a value of it before; a check
-for debugging does nothing there. Imports `failures`; `members` imports this module.
+An Error describes the first check that failed, in arrays of the program: each kind of failure has a flag, the code of
+the check, and the numbers of the message. The exceptions without these numbers are static data. An eager `check`
+raises. Compiled code can't raise, so `transforms.checkify` turns the failure into a value before compilation; a check
+for debugging does nothing in compiled code. Imports `failures`; `members` imports this module.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class Error:
         return self.updated(failure.get_effect_type(), pred, code, payload).knowing({code: metadata})
 
     def failed_by(self, pred: Value, code: Value, failures: Sequence[tuple[int, JaxException]]) -> Error:
-        """The Error after several checks of one kind without numbers, with their codes: if `pred` holds, the first that
-        failed is that of `code`."""
+        """The Error after several checks of one kind without numbers, with their codes: if `pred` holds, `code` belongs
+        to the first that failed."""
         metadata = {known: tree_flatten(failure)[1] for known, failure in failures}
         return self.updated(failures[0][1].get_effect_type(), pred, code, []).knowing(metadata)
 

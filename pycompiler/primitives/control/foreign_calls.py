@@ -1,11 +1,11 @@
 """Calls of C functions by compiled code: the primitive `ffi_call`.
 
-Its parameter `target` is the function, and makes the runtime's call of it when code is loaded (`host_calls`): no
-pointer is in the code. It is in no TABLE, because NumPy has no reference of it.
+Its parameter `target` is the function. When code is loaded, `target` makes the runtime's call of the function
+(`host_calls`): the code contains no pointer. The primitive is in no TABLE, because NumPy has no reference of it.
 
-`input_layouts` and `output_layouts` have for each array the order of the dimensions in memory as numbers of those that
-the function sees, or None if it is the same. The operands are in the order of memory. `input_output_aliases` are pairs
-of an input and the output whose memory holds it when the function begins.
+`input_layouts` and `output_layouts` have for each array its dimensions in the order of memory, by their numbers in the
+function, or None if both orders are equal. The operands are in the order of memory. `input_output_aliases` are pairs of
+an input and the output whose memory holds it when the function begins.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Order = tuple[int, ...]
 
 
 class ForeignTarget(Protocol):
-    """A C function. It is hashable, and equal to another if both are the same function."""
+    """A C function. Hashable; two are equal if they are the same function."""
 
     @property
     def name(self) -> str:

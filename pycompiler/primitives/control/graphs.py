@@ -182,7 +182,7 @@ def mapped_graph(
 
 
 def io_is_chosen(name: str, how: str) -> NotImplementedError:
-    """The error for io callbacks that would run for some of the mapped elements only."""
+    """The error for io callbacks that should run for some of the mapped elements only."""
     source = user_source()
     return NotImplementedError(
         (f"{source.describe()}\n" if source else "")

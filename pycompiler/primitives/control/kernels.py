@@ -1,10 +1,10 @@
 """Own kernels: the primitive `kernel_call` runs a graph for every index of a grid, on blocks of arrays.
 
-The operands are the constants of the index maps, those of the kernel, the inputs, and the initial outputs. `maps`
-takes (its constants, the index) and gives an offset in elements for each dimension of each input, then of each output.
+The operands are the constants of the index maps, those of the kernel, the inputs, and the initial outputs. `maps` takes
+(its constants, the index) and gives an offset in elements for each dimension of each input, then of each output.
 `jaxpr` takes (its constants, the index, the blocks of the inputs, those of the outputs, scratch memory) and gives (the
-blocks of the outputs, scratch memory). `blocks` has the sizes of the blocks; 0 is one element, whose dimension the
-block does not have. The op `array.kernel_call` describes `parallel`, `overwritten`, and the scratch memory.
+blocks of the outputs, scratch memory). `blocks` has the sizes of the blocks. The size 0 stands for one element, in a
+dimension that the block lacks. The op `array.kernel_call` describes `parallel`, `overwritten`, and the scratch memory.
 
 It is in no TABLE, because it has no reference and no derivative. `kernel/` makes the graphs.
 """
@@ -50,7 +50,7 @@ class KernelForm(NamedTuple):
     num_inputs: int
 
     def split(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
-        """The constants of the maps, those of the kernel, the inputs, the outputs."""
+        """The constants of the maps, those of the kernel, the inputs, and the outputs."""
         ends = np.cumsum((self.num_map_consts, self.num_consts, self.num_inputs)).tolist()
         first, second, third = ends
         return list(operands[:first]), list(operands[first:second]), list(operands[second:third]), [*operands[third:]]

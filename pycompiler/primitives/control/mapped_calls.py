@@ -83,8 +83,8 @@ def by_method(
 ) -> tuple[Any, Any]:
     """The map of a call by its parameter `vmap_method`.
 
-    Of one call for all elements, `widened` gives the parameters besides `result_avals`. It is told which arguments have
-    a leading axis then.
+    For one call on all elements, `widened` gives the parameters besides `result_avals`, from flags for the arguments
+    that have a leading axis.
     """
     vmap_method: str | None = params["vmap_method"]
     if vmap_method is None:

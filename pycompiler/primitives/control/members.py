@@ -1,11 +1,12 @@
 """Members of a mapped axis that take no part: in a branch that they do not take, in an iteration after their last.
 
-All members compute together, and `select` drops the values of the others. But their derivatives take the same ways: a
-cotangent of zero times an infinite slope is nan. So the inputs of such a computation go through `guard`, which is the
-identity, but whose cotangent is zero for members that take no part. An input that all members share has no separate
-cotangent for each. Loops and callbacks may be meant for certain values only. In these cases the others get the operands
-of a member that takes part. If only derivatives need this, `members` has two graphs: one for values, and one that is
-differentiated instead. Imports `graphs`; `cond` and `while_loop` import this module.
+All members compute together, and `select` drops the values of members that take no part. But their cotangents, which
+are zero, go back through the same operations, and zero times an infinite slope is nan. So the inputs of such a
+computation go through `guard`. This is the identity, with a cotangent of zero for members that take no part. An input
+that all members share has no separate cotangent for each. Loops and callbacks may work for certain values only. In
+these cases, members that take no part get the operands of a member that takes part. If only derivatives need this,
+`members` has two graphs: one for values, and one that is differentiated instead. Imports `graphs`; `cond` and
+`while_loop` import this module.
 """
 
 from __future__ import annotations
@@ -228,10 +229,10 @@ def of_members(
 
 
 def need_of(graph: ClosedGraph, mapped: Sequence[bool]) -> Need:
-    """The need of a graph with these mapped inputs. Loops, callbacks and checks may be meant only for members that take
+    """The need of a graph with these mapped inputs. Loops, callbacks and checks may work only for members that take
     part. Inputs that are not mapped have one cotangent for all members."""
     if mixes_members(graph) or not all(isinstance(effect, ErrorEffect) for effect in graph.effects):
-        # Other code selects its operands.
+        # Other code selects the operands of such a graph.
         return Need.NONE
     if graph.effects or _holds(graph, _is_particular):
         return Need.VALUES
@@ -241,7 +242,7 @@ def need_of(graph: ClosedGraph, mapped: Sequence[bool]) -> Need:
 
 
 def mixes_members(graph: ClosedGraph) -> bool:
-    """Whether members may see each other's values. Then each computes for all."""
+    """Whether members may see each other's values. If so, all members must compute."""
     return bool(graph.axis_names) and _holds(graph, _is_collective)
 
 

@@ -35,7 +35,8 @@ def _apart(graph: Graph, consts_linear: Flags, num_carry: int, xs_linear: Flags)
         return None  # effects stay in the iterations
     first, last = len(consts_linear), len(consts_linear) + num_carry
     consts, carry, xs = graph.inputs[:first], graph.inputs[first:last], graph.inputs[last:]
-    # Atoms that depend on a linear input; on the constants alone; linear ones of the latter that are no larger.
+    # Three sets of atoms: those that depend on a linear input, those that depend on the constants alone, and the linear
+    # ones among the latter that are no larger than their operands.
     linear: set[Atom] = {*chosen(consts, consts_linear), *carry, *chosen(xs, xs_linear)}
     fixed: set[Atom] = set(consts)
     kept: set[Atom] = set(chosen(consts, consts_linear))

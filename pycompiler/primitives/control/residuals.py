@@ -1,7 +1,7 @@
 """The residuals of a linearized `scan`: the values that the tangents of a loop need, and its two bodies.
 
-A residual takes the cheapest way. A constant, an input or a result of the loop is used as it is. A value that does not
-change between iterations is computed once, before the loop. A value that is cheaper to recompute than to keep is
+Each residual has the cheapest source. A constant, an input or a result of the loop is used as it is. A value that does
+not change between iterations is computed once, before the loop. A value that is cheaper to recompute than to keep is
 recomputed. The rest is stacked, one slice for each iteration. Imports core's interpreters; `scan` imports this module.
 """
 

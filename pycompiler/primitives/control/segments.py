@@ -1,4 +1,4 @@
-"""Reverse mode of a `while` with at most n iterations: about sqrt(n) segments of sqrt(n) iterations.
+"""Reverse mode of a `while` with at most n iterations, in about sqrt(n) segments of sqrt(n) iterations.
 
 The values at the start of each segment are kept. When the tangents of a segment are computed, its iterations are
 recomputed and kept. A segment that did not run is skipped. Imports `scan` and `cond`; `while_loop` imports this module.

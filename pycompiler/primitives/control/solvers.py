@@ -52,7 +52,7 @@ def _negative(x: Value) -> Value:
 
 
 def _with_aux(tangents: Sequence[Value], graph: ClosedGraph) -> Outs:
-    """The tangents of the solution, and those of the aux after it, which has none."""
+    """The tangents of the solution, followed by zeros for the aux, which has no tangents."""
     return (*tangents, *(Zero(strong(aval)) for aval in graph.out_avals[len(tangents) :]))
 
 

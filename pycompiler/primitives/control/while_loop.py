@@ -215,8 +215,8 @@ def _linearize_in_segments(
         source = user_source()
         raise NotDifferentiableError(
             (f"{source.describe()}\n" if source else "")
-            + "while_loop: reverse-mode differentiation with max_steps= computes iterations again, and would ask again "
-            "for what io_callback gives in them. What to do: call it outside of the loop, or use forward mode (jvp)"
+            + "while_loop: reverse-mode differentiation with max_steps= computes iterations again, and would repeat "
+            "their calls of io_callback. What to do: call it outside of the loop, or use forward mode (jvp)"
         )
     parts: Segments = body_jaxpr.derive(
         ("segments", cond_jaxpr, max_steps, vary),
@@ -257,7 +257,8 @@ def _batch(
         lambda now: mapped_graph(body_jaxpr, (*body_dims, *axes_of(now)), size, None)[1],
     )
     _, (condition_is_mapped,) = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
-    # Each loop then ends by itself. A carry that the body passes on unchanged stays one for all.
+    # With a mapped condition, each loop ends by itself. A carry that the body passes on unchanged is mapped only if its
+    # initial value is.
     kept = handed_on(body_jaxpr, body_nconsts) if condition_is_mapped else ()
     if condition_is_mapped:
         mapped = tuple(m or not k for m, k in zip(mapped, kept, strict=True))

@@ -31,7 +31,7 @@ class Uses(NamedTuple):
         return Uses(tuple([ref for ref in touched if ref not in written]), tuple(written))
 
     def values(self) -> tuple[list[Any], list[Any]]:
-        """What they hold now."""
+        """The present values of all these references."""
         return [ref.read() for ref in self.read], [ref.read() for ref in self.written]
 
     def store(self, values: Sequence[Any]) -> None:
@@ -41,16 +41,16 @@ class Uses(NamedTuple):
 
 
 def pure(closed: ClosedGraph, uses: Uses, place: int, results: int | None) -> ClosedGraph:
-    """The graph with the values of all these references as inputs: of those that are read first, of those that are
-    written before input `place`. The last values of the latter are results number `results` and following; None: the
-    graph may not write."""
+    """The graph with the values of all these references as inputs. The references that are only read come first, those
+    that are written come before input `place`. The last values of the latter are results number `results` and
+    following; None: the graph may not write."""
     if results is None and closed.written:
         raise TypeError(
             f"while_loop: cond_fun writes a reference of type {closed.written[0].aval}, but a condition can only read. "
             "What to do: write it in body_fun"
         )
 
-    # Equal graphs share their opened form, and so what is derived and compiled from it.
+    # Equal graphs share their opened form, and therefore all graphs and code that are made from it.
     base, consts = opened(closed.discharged())
     own = {ref: number for number, ref in enumerate(closed.touched)}
     last = {ref: number for number, ref in enumerate(closed.written)}

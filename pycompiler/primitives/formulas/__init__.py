@@ -1,8 +1,8 @@
 """Formulas: how special functions are computed, as graphs of simpler primitives.
 
 `emit` calls a private function with the formula's graph in place of the op of the primitive's name, so the function is
-fused with what surrounds it, in vectors, on every device. The rules of the primitive (derivatives, batching) stay those
-of its entry. A formula computes with `Lanes` of float32 or float64.
+fused with the surrounding operations, in vectors, on every device. The rules of the primitive (derivatives, batching)
+stay those of its entry. A formula computes with `Lanes` of float32 or float64.
 
 The coefficients are fits in the Chebyshev sense by mpmath with 50 digits (`tools/fit_formulas.py` prints them) unless a
 source is named.

@@ -28,7 +28,7 @@ from pycompiler.primitives.formulas.lanes import (
 from pycompiler.primitives.formulas.loops import if_any, while_any
 
 _STEPS = 4
-# More steps than any shape needs whose distribution is wider than the distance of two numbers.
+# A bound that no fraction reaches, unless the distribution is narrower than the distance of two numbers.
 _MOST_STEPS = 1e6
 
 

@@ -125,9 +125,10 @@ def by_shape(
     x: Lanes,
     is_single: bool,
 ) -> Lanes:
-    """small(a, x, is_single) for shapes up to 1. For others large(a, x) or, for results of float64, the routine of the
-    runtime, which a primitive is within its own formula. These are skipped if no lane needs them, and the routine ends
-    at once for lanes that do not: each lane has the value of its side, whatever the others are."""
+    """small(a, x, is_single) for shapes up to 1. For larger shapes large(a, x) or, for results of float64, the routine
+    of the runtime: within its own formula, a primitive is this routine. If no lane needs large shapes, both are
+    skipped. For a lane that does not need it, the routine ends at once: the value of a lane does not depend on other
+    lanes."""
     is_long = a > 1
 
     def others(short: Lanes, a: Lanes, x: Lanes) -> Lanes:

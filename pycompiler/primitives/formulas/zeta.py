@@ -1,6 +1,6 @@
 """The Hurwitz zeta function and the derivatives of digamma, in float64, by Euler and Maclaurin's formula: DLMF 25.11.
 
-Below zero a sum over the numbers of one side is that over the other side's, and the few between them.
+For q below zero, the sum consists of a sum over the positive terms, and one over the negated negative terms.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _sum(s: Lanes, q: Lanes, powers: Powers, is_single: bool) -> Lanes:
     count, order = (5, 6) if is_single else (8, 11)
     far = q + count
     inverse = 1 / far
-    # Beyond this exponent the powers of such numbers vanish, and those of less would overflow in the products.
+    # Beyond this exponent the powers of `far` vanish, and larger exponents would overflow in the products.
     t = minimum(s, 2000)
     rest = t.like(_BERNOULLI[order - 1])
     for j in range(order - 2, -1, -1):

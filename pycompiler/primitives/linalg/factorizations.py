@@ -73,7 +73,7 @@ def _cholesky_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[
     if is_zero(tangents[0]):
         return factor, rules.zero_tangent(factor)
     inner = solve_left(factor, solve_right(factor, hermitian_from(tangents[0]), lower=True, transpose=True))
-    # The zeros beside the triangle are constants: a cotangent there, which may be infinite, has no effect.
+    # The zeros outside of the triangle are constants: a cotangent there, which may be infinite, has no effect.
     return factor, la.tril(la.matmul(factor, _half_diagonal(inner)))
 
 

@@ -4,9 +4,9 @@ The graph is written for one device; its collectives are over the mesh's axes. A
 dimension of an argument or result. The rules transform the graph with the axes in scope. Residuals of a derivative stay
 on the devices that computed them: one part for each device. The partitioner replaces emission; the dialect has no op.
 
-In a function for one device there may be another one, over axes of the mesh that are not Manual yet. Its mesh is the
-abstract mesh of that place, with Manual axes; `own_axes` are the others. Its axes are free names: the participants are
-those of the outer function.
+In a function for one device there may be another one, over axes of the mesh that are not Manual yet. The mesh of the
+inner function is the abstract mesh of that place, with Manual axes; `own_axes` are the axes that are not Manual there.
+Its axes are free names: the participants are those of the outer function.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def local_aval(aval: ShapedArray, layout: Layout, mesh: BaseMesh) -> ShapedArray
 def _global_aval(aval: ShapedArray, layout: Layout, mesh: BaseMesh) -> ShapedArray:
     sizes = mesh.shape
     shape = [n * math.prod(sizes[a] for a in names) for n, names in zip(aval.shape, layout, strict=True)]
-    # Along the axes that the function is not written for, a result is divided as it is in it.
+    # Along the axes that the function is not written for, a result has the division of its type inside the function.
     both = [(*names, *more) for names, more in zip(layout, type_layout(aval), strict=True)]
     return with_type(shaped(shape, aval.dtype, aval.weak_type), NamedSharding(mesh.abstract_mesh, PartitionSpec(*both)))
 
@@ -341,8 +341,8 @@ def _constraint_batch(args: Sequence[Value], dims: Dims, *, sharding: Any) -> tu
         names = _spmd(sharding.mesh, itertools.chain(*sharding.axes_of_dimensions))
         if names is None:
             raise ValueError(
-                f"vmap: spmd_axis_name {axes.mapping_spmd()} is of axes of which one divides another dimension "
-                f"already, in the constraint {sharding.spec} of the mapped function: leave it out there"
+                f"vmap: spmd_axis_name {axes.mapping_spmd()} names an axis that divides another dimension already, "
+                f"in the constraint {sharding.spec} of the mapped function: leave it out there"
             )
         parts += [None] * (dim - len(parts))
         sharding = sharding.update(spec=sharding.spec.update(partitions=[*parts[:dim], names, *parts[dim:]]))

@@ -1,4 +1,5 @@
-"""Varying values: which values are equal on all devices of a mesh, while a function for one device is traced.
+"""Varying values: the axes of a mesh along which each value may differ, tracked while a function for one device is
+traced.
 
 In a function for one device of a mesh (`shard_map`) a value may vary along some of the mesh's axes. `Differing` tracks
 this while the user's function is traced. It makes the operands of an operation vary along the same axes, by `pvary`,
@@ -281,7 +282,7 @@ def _called(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> 
 
 
 def _mapped(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
-    """A function that is mapped over more axes of the mesh. What varies outside varies inside."""
+    """A function that is mapped over more axes of the mesh. A value that varies outside varies inside, too."""
     names = list(map(tracker.of, args))
     if not params["varying"]:
         every = _union(names)
