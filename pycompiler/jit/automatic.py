@@ -25,7 +25,7 @@ from pycompiler.jit.dynamic import Names, symbol_name
 # The pattern of sizes, one entry for each dimension of the arguments: the number of its group, or its fixed size.
 _Pattern = tuple[tuple[str, int], ...]
 
-# The maximum for one structure. More patterns mean a program whose sizes have nothing in common.
+# The maximum for one structure. With more patterns, the sizes of the program have nothing in common.
 _MOST_PATTERNS = 16
 
 # The beginning of messages that name the user's line.
@@ -164,7 +164,7 @@ class Automatic:
 
 
 def _said(error: Exception) -> str:
-    """The line of an error that has the fact: after the line of its place, before the source below it."""
+    """The line of an error with the fact. It follows the line of the place, and precedes the source."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if not line.startswith(" ") and not _PLACE.fullmatch(line)]
     return (told or lines or [""])[0].strip()

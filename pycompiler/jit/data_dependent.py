@@ -2,7 +2,7 @@
 
 A graph is cut at its `take_first` equations. The first stage is the part that needs none of their sizes; a call
 launches it at once. An array at a cut has a size that its reader waits for. The later stages are ordinary graphs with
-symbols. A thread launches a stage as soon as its sizes are known, unless a reader does so first. Imports `binding`;
+symbols. A thread launches a stage as soon as its sizes are known, unless a reader launches it first. Imports `binding`;
 `jit` imports this module.
 """
 
@@ -66,7 +66,7 @@ def _symbols_of(equation: Equation) -> Iterator[str]:
 
 
 def _alive(graph: Graph) -> Graph:
-    """The graph without dead code. A cut is live also if only its size is needed."""
+    """The graph without dead code. A cut also stays if only its size is needed."""
     needed: set[Atom] = set(graph.outputs)
     symbols = {name for atom in graph.outputs for name in _symbols_in(atom.aval)}
     kept: list[Equation] = []
@@ -130,7 +130,7 @@ class _Cut:
         return ClosedGraph(graph, [values[var] for var in constants]), inputs, list(outputs)
 
     def _wanted(self, level: int) -> set[Atom]:
-        """The results of a level that are read: by later levels, by cuts, by the caller."""
+        """The results of a level that later levels, cuts or the caller read."""
         found: set[Atom] = set(self.graph.outputs)
         for later in self.equations[level + 1 :]:
             found.update(atom for equation in later for atom in equation.inputs)
@@ -254,7 +254,7 @@ class _Run:
         """Whether everything needed to launch a value is ready."""
         if atom in self._values:
             return True
-        # The holder of the lock may be waiting.
+        # The thread that holds the lock may be waiting.
         if not self._lock.acquire(blocking=False):
             return False
         try:

@@ -87,8 +87,8 @@ def dispatched(
     dtypes: bool = False,
     numbers: tuple[int, ...] | None = None,
 ) -> ArrayFunction:
-    """`function`, with compiled code for the calls that need no Python. `numbers`: the positions of arguments that are
-    options, if their names do not tell."""
+    """`function`, with compiled code for the calls that need no Python. `numbers`: the positions of options whose names
+    are not enough."""
     if isinstance(function, ArrayFunction):
         result: ArrayFunction = function
         inner = function.compiled_by if isinstance(function, pnp.ufunc) else function.general

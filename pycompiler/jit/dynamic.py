@@ -36,7 +36,7 @@ def _is_entry(x: object) -> bool:
 
 
 def _is_said(x: object) -> bool:
-    """Whether it is meant as an entry: a tuple with a name in it is no container."""
+    """Whether the user means it as an entry: a tuple with a name or a Dim in it is no container."""
     return _is_entry(x) or (type(x) is tuple and any(isinstance(part, (str, Dim)) for part in cast(Any, x)))
 
 

@@ -63,7 +63,7 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     for param in params.values():
         value: Any = param[0] if isinstance(param, tuple) and param else param
         if isinstance(value, ClosedGraph):
-            # The function of a loop, or of branches, is kept with its graph, not longer.
+            # The function of a loop, or of branches, lives as long as its graph.
             return value.derive(("eager", key), lambda: _of_primitive(primitive, params))(*args)
     function = _of_primitive(primitive, params)
     _functions.put(key, function)

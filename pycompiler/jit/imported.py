@@ -51,7 +51,7 @@ class SymbolicModuleFunction(ModuleFunction):
     @boundary
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         """The results. Raises TypeError for another number of arguments, and for ones of other ranks or dtypes;
-        ValueError for sizes that the module does not take, with its own message where it has one."""
+        ValueError for sizes that the module does not take, with the module's own message if it has one."""
         self._check(args, may_be)
         unknown = tuple(
             [

@@ -259,7 +259,8 @@ class _Program:
         return boundary(call)
 
     def _with_symbols(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any] | None:
-        """The call of a program for all sizes, bound to these sizes. None if it must be compiled for its own sizes."""
+        """The call of a program for all sizes, bound to these sizes. None if this call must be compiled for its own
+        sizes."""
         if isinstance(self.options.dynamic, Automatic):
             return self._automatically(self.options.dynamic, args, kwargs)
         signature, leaves = self.signature(args, kwargs, symbolic=True)
@@ -327,7 +328,7 @@ class _Program:
         return flat.out_tree == signature.out_tree and one == other
 
     def _is_own(self, signature: Signature) -> bool:
-        """Whether a call is an ordinary call of compiled code: on one device, outside of traces."""
+        """Whether a call is an ordinary call of compiled code, on one device and outside of traces."""
         graph = signature.graph
         traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
         return not traced and not graph.refers and not execution.runs_on_mesh(graph)
@@ -379,7 +380,7 @@ class _Program:
         return found
 
     def _checked(self, signature: Signature, call: CompiledCall, target: Target) -> Callable[..., Any]:
-        """A call that checks the results. Donated arrays are kept until then: the replay of a fault reads them."""
+        """A call that checks the results. Donated arrays are kept until the check: the replay of a fault reads them."""
         found = compiled(signature.graph, self.name, signature.keep_unused, target=target)
         keeping = found.call(signature.out_tree)
 

@@ -53,7 +53,7 @@ class Options:
     donate_argnames: tuple[str, ...] = ()
     keep_unused: bool = False
     inline: bool = False
-    # Whether calls come from unrelated lines of the user.
+    # Whether calls come from unrelated lines of the user (`eager_function`).
     from_anywhere: bool = False
     # The declared symbolic dimensions; Automatic finds them.
     dynamic: Dynamic | Automatic | None = None
@@ -73,8 +73,8 @@ def resolved(
     argnames: str | Iterable[str] | None,
     by_keyword: bool = True,
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Arguments by number and by name: a parameter given in one way alone is also found in the other. `by_keyword`:
-    the names must be those of keywords."""
+    """Arguments by number and by name. A parameter that is given in one of both ways is added in the other way.
+    `by_keyword`: the names must be those of keywords."""
     numbers: tuple[Any, ...] = _several(as_integers("jit", f"{kind}_argnums", argnums))
     names: tuple[Any, ...] = _several(argnames)
     for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
@@ -115,7 +115,7 @@ def resolved(
 
 
 def _check_decided(what: str, shardings: Any) -> None:
-    """The shardings of a boundary say everything about it."""
+    """Raise ValueError if a sharding of an argument or a result leaves a dimension open."""
     for entry in tree_leaves(shardings, lambda x: isinstance(x, (PartitionSpec, NamedSharding))):
         spec = entry.spec if isinstance(entry, NamedSharding) else entry
         if isinstance(spec, PartitionSpec) and PartitionSpec.UNCONSTRAINED in spec.partitions:

@@ -42,13 +42,13 @@ def shard_map(
 
     Args:
       in_specs: the division of each positional argument: a tree of PartitionSpecs that is a prefix of the arguments.
-        Along axes that a spec does not name, all devices have the same values. Where it has None, any object is passed
+        Along axes that a spec does not name, all devices have the same values. For an entry None, any object is passed
         on.
       out_specs: how the parts of the results form whole arrays, in the same notation. A result must be equal on all
         devices along axes that its spec does not name.
       mesh: the devices; without it, the mesh of `set_mesh`. An abstract mesh has the devices of the arguments.
-      axis_names: the axes that the function is for; the default is all that are left. In it, another `shard_map` may
-        be for others.
+      axis_names: the axes that the function is for; the default is all that are left. Inside the function, another
+        `shard_map` may use the other axes.
       check_vma: whether to check results that must be equal.
 
     Inside, the collectives of `lax` use the names of the axes of the mesh. All devices have the closed-over values. As
@@ -76,7 +76,7 @@ def shard_map(
     over = () if mesh is None else axis_names or mesh.axis_names
     undecided = mesh is not None and not set(over) <= set(mesh.explicit_axes)
     if in_specs is Infer and undecided:
-        raise ArgumentError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
+        raise ArgumentError("shard_map: in_specs must be given: a spec for each argument, P() for an undivided one")
     if mesh is not None and not isinstance(mesh, BaseMesh):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")
     if in_specs is not Infer and any(spec is None for spec in tree_leaves(in_specs, _is_none)):
@@ -89,7 +89,8 @@ def _is_none(x: object) -> bool:
 
 
 def _with_objects(f: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    """A function that takes objects where in_specs has None: they are passed on. Arrays there are not divided."""
+    """A function that takes any object for an entry None of in_specs, and passes the object on. Arrays there are not
+    divided."""
     in_specs = options["in_specs"]
 
     @functools.wraps(f)
@@ -119,12 +120,12 @@ def _with_objects(f: Callable[..., Any], options: dict[str, Any]) -> Callable[..
 def smap(f: Any = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Name) -> Any:
     """A function of whole arrays from a function for one part of them along an axis of the current mesh.
 
-    `shard_map` for one axis of the mesh of `set_mesh`, with positions of dimensions in place of specs. In another
-    one, the axis is one that the other does not use.
+    `shard_map` for one axis of the mesh of `set_mesh`, with positions of dimensions in place of specs. Inside another
+    `smap` or `shard_map`, the axis must be unused there.
 
     Args:
       in_axes: the divided dimension of each positional argument: an int, None (not divided), or a tuple of entries that
-        are trees of these. It may be left out for an Explicit axis: the types of the arguments say it.
+        are trees of these. It may be left out for an Explicit axis, which the types of the arguments contain.
       out_axes: the dimension along which the parts of each result are joined, in the same form; None for a result that
         is equal on all parts.
       axis_name: the axis of the mesh.
@@ -282,7 +283,7 @@ def _mesh_of_size(size: int, name: Any, given: list[Device] | None, backend: str
         kind = "devices were given" if given is not None else "devices are there"
         raise ValueError(
             f"pmap: the mapped axis of {function} has {size} elements, each for a device of its own, but {len(there)} "
-            f"{kind}. What to do: use vmap for what is more, pmap of vmap for both, or {how_to_get_devices(there)}"
+            f"{kind}. What to do: use vmap, or pmap over vmap, or {how_to_get_devices(there)}"
         )
     return make_mesh((size,), (name,), (AxisType.Auto,), devices=there)
 

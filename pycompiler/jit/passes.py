@@ -18,8 +18,9 @@ def fwd_and_bwd(
     """The forward and the backward pass of `fun`, which differentiate by the positional arguments `argnums`.
 
     `fwd(*args)` returns the value and the residuals (with `has_aux`, also the aux), `bwd(residuals, cotangent)` the
-    cotangents of the arguments: a tuple, or one of them for an int. Both are under `jit` if `jitted`: `bwd` compiles
-    once for all residuals of `fwd`. This serves programs whose passes are not in one compiled function.
+    cotangents of the arguments: a tuple, or a single cotangent if `argnums` is an int. Both are under `jit` if
+    `jitted`: `bwd` compiles once for all residuals of `fwd`. This serves programs whose passes are not in one compiled
+    function.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> fwd, bwd = pc.fwd_and_bwd(lambda x, w: x @ w, argnums=(0, 1))

@@ -24,8 +24,8 @@ from pycompiler.numpy.creation import copied
 
 
 class ReferringFunction:
-    """A flat function some of whose arguments are references. It takes their values, and returns the last values of
-    those that it wrote after its results."""
+    """A flat function with references among its arguments. It takes their values. After its results, it returns the
+    last values of the references that it wrote."""
 
     __slots__ = ("flat", "stored", "takes")
 
@@ -59,7 +59,7 @@ class ReferringFunction:
 
 
 class Program(Protocol):
-    """What `referring` needs of a jitted function."""
+    """The members of a jitted function that `referring` uses."""
 
     fun: Callable[..., Any]
 
@@ -73,7 +73,7 @@ class Program(Protocol):
 
 
 def referring(program: Program, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False) -> Referring:
-    """The traced signature for arguments among which are references, and their leaves."""
+    """The traced signature for arguments with references among them, and their leaves."""
     flat, given, fixed = program.split(args, kwargs)
     leaves, flat.in_tree = hide(*tree_flatten(with_described(given) if described else given), but_references=True)
     check_aliases("jit", program.fun, leaves, flat.names)
@@ -89,8 +89,8 @@ def referring(program: Program, args: Sequence[Any], kwargs: dict[str, Any], des
 def described(
     program: Program, args: Sequence[Any], kwargs: dict[str, Any], *, symbolic: bool = True
 ) -> tuple[Signature, Sequence[Any]]:
-    """The traced signature for arguments whose types alone matter, and their leaves. `symbolic`: dimensions that are
-    dynamic are symbols, also of arrays."""
+    """The traced signature for arguments whose types alone matter, and their leaves. `symbolic`: dynamic dimensions are
+    symbols, also those of arrays."""
     if any(map(is_reference, tree_leaves((args, kwargs)))):
         return referring(program, args, kwargs, described=True)
     return program.signature(args, kwargs, symbolic=symbolic, described=True)
@@ -103,7 +103,7 @@ class Referring(NamedTuple):
     leaves: Sequence[Any]
 
     def run(self) -> Any:
-        """Run the compiled function, and store what it wrote."""
+        """Run the compiled function, and store the new values in the references."""
         signature, graph = self.signature, self.signature.graph
         pure, consts = graph.derive("run", lambda: close_over(graph.discharged()))
         written = signature.written_by(self.leaves)
@@ -120,6 +120,6 @@ class Referring(NamedTuple):
 
 
 def _value(ref: Ref, is_written: bool) -> Any:
-    """What a reference holds; for a program that takes its memory, without another owner."""
+    """The value of a reference. If the program takes the memory of the value, nothing else owns it."""
     owned, value = ref.owned, ref.take()
     return value if owned or not is_written or type(ref) is not Ref else copied(value)

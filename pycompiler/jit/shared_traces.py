@@ -33,7 +33,7 @@ class _Traces:
         self.caches: dict[Any, Cache[Signature]] = {}
 
     def __reduce__(self) -> Any:
-        """Nothing of it is pickled: some picklers write the attributes of a function."""
+        """Its contents are not pickled: some picklers write the attributes of a function."""
         return _Traces, ()
 
 
@@ -42,8 +42,8 @@ _all: weakref.WeakSet[_Traces] = weakref.WeakSet()
 
 
 def traces_of(fun: Callable[..., Any], options: Options) -> tuple[Cache[Signature], bool]:
-    """The traces of jitted functions of `fun` with these options, and whether an earlier one has them. A callable
-    object, a function with symbolic sizes and a function of the package have traces of their own."""
+    """The traces of jitted functions of `fun` with these options, and whether an earlier jitted function shares them. A
+    callable object, a function with symbolic sizes and a function of the package have traces of their own."""
     if type(fun) is not types.FunctionType or options.dynamic is not None or options.from_anywhere:
         return _new(), False
     found = fun.__dict__.get(_ATTRIBUTE)
@@ -56,7 +56,7 @@ def traces_of(fun: Callable[..., Any], options: Options) -> tuple[Cache[Signatur
         *(options.keep_unused, options.inline),
     )
     made = _new()
-    # One of two threads finds the cache of the other one.
+    # If two threads run this, one of them finds the cache of the other.
     cache = found.caches.setdefault(key, made)
     return cache, cache is not made
 

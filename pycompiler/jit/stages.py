@@ -74,8 +74,8 @@ class Signature:
     out_tree: PyTreeDef
     donated: tuple[int, ...] = ()
     keep_unused: bool = False
-    # For arguments among which are references: which leaves are, and the numbers of those that are written, whose last
-    # values follow the results.
+    # If references are among the arguments: a flag for each leaf that is one, and the numbers of those that are
+    # written. Their last values follow the results.
     takes: tuple[bool, ...] = ()
     stored: tuple[int, ...] = ()
 
@@ -90,7 +90,7 @@ class Signature:
         return self.graph.out_avals[: self.out_tree.num_leaves]
 
     def pure(self) -> Signature:
-        """That of the pure function, whose last inputs and results are what references hold."""
+        """The signature of the pure function, whose last inputs and results are the values of references."""
         if not self.refers:
             return self
         graph = self.graph.discharged()
@@ -119,7 +119,7 @@ def sharding_of_leaf(leaf: Any) -> Sharding | None:
 class _Stage:
     def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
         self._signature = signature
-        # That of the program.
+        # The signature of the program.
         self._pure = signature.pure()
         self._shardings: Shardings = list(shardings or [None] * len(signature.graph.in_avals))
         self._shardings += [sharding_of_leaf(ref.take()) for ref in signature.graph.touched if ref.level == 0]
@@ -130,7 +130,7 @@ class _Stage:
         return distributed(self._pure.graph, self._pure.fun_name, self._shardings)
 
     def _device(self) -> Device:
-        """The device of a function on one device: the one that it names, else that of the arguments, else the default
+        """The device of a function on one device: its named device, else that of the arguments, else the default
         one."""
         named = named_device(self.fun_name, self._pure.graph.graph)
         given = (single_device(sharding) for sharding in self._shardings if sharding is not None)
@@ -188,7 +188,7 @@ class Traced(_Stage):
         return self._signature.out_tree.unflatten(self._signature.result_avals)
 
     def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
-        """The module for compilation. It is for every platform: `lowering_platforms` changes nothing."""
+        """The module for compilation, which serves every platform: `lowering_platforms` changes nothing."""
         return Lowered(self._signature, self._shardings)
 
     @boundary
@@ -211,8 +211,8 @@ class Lowered(_Stage):
 
     @boundary
     def as_text(self, stage: str = "array", *, debug_info: bool = False, capability: str | None = None) -> str:
-        """The function as text at a stage: "graph", "array", "linalg", "bufferized", "loops", "llvm" (the
-        dialect), "llvmir", "asm" or "ptx".
+        """The function as text at a stage: "graph", "array", "linalg", "bufferized", "loops", "llvm" (the dialect),
+        "llvmir", "asm" or "ptx".
 
         The text has no unused inputs, and no outputs that are inputs or constants, except at "graph". If no operation
         is left, the text is empty. "ptx" shows the kernels for a GPU, "asm" is for this machine's processor. Needs no
@@ -250,7 +250,7 @@ class Lowered(_Stage):
         """Compile and load. Options of JAX's compiler change nothing, and a warning says so. `device_assignment` must
         be None: the arguments and shardings decide the device."""
         if device_assignment is not None:
-            raise ValueError("compile: device_assignment must be None: put the arguments where it is to run")
+            raise ValueError("compile: device_assignment must be None: put the arguments on the device to run on")
         check_compiler_options("compile", compiler_options)
         return Compiled(self._signature, self._shardings[: len(self._signature.graph.in_avals)])
 
@@ -319,7 +319,7 @@ class Compiled(_Stage):
     takes every size that the bounds of the symbols allow.
 
     The code is for the device of the arguments that it was lowered for, else for the default device of that time.
-    Arguments that are committed to no device run there.
+    Uncommitted arguments move to this device.
     """
 
     def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
@@ -382,7 +382,7 @@ class Compiled(_Stage):
         return _formats(self._signature.out_tree, self._signature.graph.out_avals, self.output_shardings)
 
     def _sharding(self) -> Sharding:
-        """That of every array of a function on one device."""
+        """The sharding of every array of a function on one device."""
         given = next((sharding for sharding in self._shardings if sharding is not None), None)
         assert self._placed is not None
         return (

@@ -49,12 +49,12 @@ def _checkpoint(checker: Checker, equation: Equation, args: list[Value]) -> Outs
 
 
 def _members(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
-    # The graph in which members that take no part have the operands of one that does: only real failures.
+    # In this graph, members that take no part have the operands of a member that takes part. So all failures are real.
     return checker.run(equation.params["apart"], args)
 
 
 def _custom(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
-    """A function with its own derivative. Where the derivative's rule runs in its place, nothing is checked."""
+    """A function with its own derivative. If the derivative's rule runs in its place, nothing is checked."""
     graph = equation.called
     custom: Custom = equation.params["custom"]
     consts, args = args[: equation.params["num_consts"]], args[equation.params["num_consts"] :]
@@ -90,7 +90,7 @@ def _custom(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     return results
 
 
-# Loops and branches: the Error is carried, so that it needs all kinds of failures before.
+# Loops and branches carry the Error. So it needs entries for all kinds of failures before them.
 
 
 def _cond(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
@@ -133,7 +133,7 @@ def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     test: ClosedGraph = params["cond_jaxpr"]
     body: ClosedGraph = params["body_jaxpr"]
     cond_consts, body_consts, carry = split_operands(args, params["cond_nconsts"], params["body_nconsts"])
-    # The first test; each step then checks the next one, whose failure the loop itself can't carry.
+    # This runs the first test. The loop can't carry the failures of later tests, so each step runs the next test.
     checker.run(test, (*cond_consts, *carry))
     first, last = len(cond_consts), len(cond_consts) + len(body_consts)
 
@@ -150,7 +150,7 @@ def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
 
     def tested() -> ClosedGraph:
         def run(*values: Any) -> list[Any]:
-            # Its failures are those of the step before.
+            # The step before has the failures of this test.
             return Checker(frozenset(), init_error, checker.rules).run(
                 test, (*values[:first], *values[first + count :])
             )

@@ -76,7 +76,8 @@ def _div(checker: Checker, equation: Equation, args: list[Value]) -> Any:
 def _check_bounds(
     checker: Checker, name: str, x: Value, indices: Sequence[Value], dims: Sequence[int], taken: Sequence[Any]
 ) -> None:
-    """Add a check of positions: the k-th index is of the dimension `dims[k]`, of which `taken` elements are used."""
+    """Add a check of positions: the k-th index belongs to the dimension `dims[k]`, from which `taken` elements are
+    used."""
     shape = get_aval(x).shape
     if not checker.checks_for(OOBError) or not indices or 0 in get_aval(indices[0]).shape:
         return
@@ -107,7 +108,7 @@ def _check_bounds(
     if prod(given) * len(columns) <= _FEW:
         (found,) = first(*columns)
     else:
-        # Only a failure needs its place: to look for it takes longer than the check.
+        # The search for the place of a failure takes longer than the check, so only a failure runs it.
         avals = [get_aval(x) for x in columns]
         branches = [record(run, avals, DebugInfo("checkify", _check_bounds)) for run in (_nowhere, first)]
         (found,) = run_cond(convert.bind(failed, new_dtype=dtypes.int32), branches, columns)

@@ -1,8 +1,8 @@
 """Checks for nan of neighbouring elementwise operations: one test for all, and the search for the first if it fails.
 
-A nan passes through most operations on floats. In a run of elementwise operations it is enough to test the results that
-no other tested one is computed from. Only if one of these is nan, a branch computes the run again, and finds the first
-operation that gave a nan. To test each operation by itself would store all values between them.
+A nan passes through most operations on floats. So in a run of elementwise operations, a result needs no test if a later
+tested result is nan wherever it is. If one of the tested results is nan, a branch computes the run again, and finds the
+first operation that gave a nan. Separate tests of all operations would store all values between them.
 
 Used by `checker`; the primitives are the rules of `check_operations`.
 """
@@ -39,7 +39,7 @@ PROPAGATING = frozenset(
         *("rsqrt", "sin", "sinh", "sqrt", "sub", "tan", "tanh"),
     )
 )
-# Operations without checks that may stand in a run: to compute them twice costs less than to store their results.
+# Operations without checks that may be in a run: computing them twice costs less than storing their results.
 PLAIN = frozenset(
     (
         *("abs", "and", "broadcast_in_dim", "ceil", "convert", "eq", "floor", "ge", "gt", "le", "lt", "max", "min"),
@@ -52,7 +52,7 @@ def any_of(flags: Value) -> Value:
     """Whether any element holds."""
     shape = get_aval(flags).shape
     if len(shape) > 1:
-        # The loop that computes the rows reduces them, too; a reduction of all elements would be a loop of its own.
+        # The loop that computes the rows reduces them, too. A reduction of all elements would be a separate loop.
         flags = reduce_or.bind(flags, axes=(len(shape) - 1,))
     rank = len(get_aval(flags).shape)
     return reduce_or.bind(flags, axes=tuple(range(rank))) if rank else flags
@@ -91,10 +91,10 @@ class Region:
         return error.failed_by(failed, code, failures)
 
     def _ends(self, checks: Sequence[_Member]) -> list[Value]:
-        """The checked results without a later one that is nan wherever they are."""
+        """The checked results, except those whose nans a later checked result repeats."""
         passed: set[int] = set()
         for member in checks:
-            # Of complex numbers, exp(-inf + nan i) is 0.
+            # Not for complex numbers: exp(-inf + nan i) is 0.
             if member.equation.primitive.name in PROPAGATING and dtypes.is_floating(get_aval(member.out).dtype):
                 shape = get_aval(member.out).shape
                 passed.update(id(arg) for arg in member.args if get_aval(arg).shape == shape)
@@ -110,7 +110,7 @@ class Region:
                     given.setdefault(id(arg), arg)
 
         def first(*values: Value) -> list[Value]:
-            # Else the branch would take the values of the run itself, which would have to be stored for it.
+            # Without the barrier, the branch would reuse the values of the run, which would then be stored.
             values = optimization_barrier.bind(*values)
             known = dict(zip(given, values, strict=True))
             for member in self._members:

@@ -69,12 +69,12 @@ class Checker:
 
     def fail_if(self, pred: Value, failure: JaxException) -> None:
         """Add a check that fails if `pred` holds."""
-        # Kinds of failures are apart: only a check for nan comes after those of the run.
+        # Different kinds of failures are independent: only a check for nan comes after the checks of the run.
         before = self.error if isinstance(failure, NaNError) else self._error
         self._error = before.failed_if(pred, failure)
 
     def checks_for(self, kind: type[JaxException]) -> bool:
-        """Whether failures of the kind are looked for."""
+        """Whether failures of the kind are checked."""
         return kind in self.enabled
 
     # Graphs with the Error.

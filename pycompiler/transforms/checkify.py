@@ -68,8 +68,8 @@ def checkify(f: Callable[..., Any], errors: Iterable[ErrorCategory] = user_check
 
     @wraps(f, "checkify")
     def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
-        # The arguments are values that the traced function closes over: they keep what is known about them. NumPy's
-        # would compute by NumPy, where nothing is checked.
+        # The traced function closes over the arguments, so that known values stay known. NumPy's arrays are converted:
+        # operations of NumPy are not checked.
         args, kwargs = tree_map(_seen, (args, kwargs))
         flat = FlatFunction("checkify", lambda: f(*args, **kwargs), tree_flatten(((), {}))[1])
         graph = make_graph(flat, [], flat.debug_info())
@@ -81,7 +81,7 @@ def checkify(f: Callable[..., Any], errors: Iterable[ErrorCategory] = user_check
 
 
 def _seen(x: Any) -> Any:
-    """An argument as its operations are recorded."""
+    """An argument, in a form whose operations are recorded."""
     kind: type = x.__class__
     return as_array(x) if issubclass(kind, (np.ndarray, np.generic)) and is_array(x) else x
 

@@ -1,7 +1,7 @@
 """Containers of arrays whose static data knows the shape of the whole, such as sparse matrices, under `vmap`.
 
-A tree with one of them keeps its static data while its arrays lose the mapped axis, so `vmap` gives the function a
-container of the shape of one member, and gives those in the results the mapped axis back.
+The arrays of a container lose the mapped axis, while its static data stays the same. So `vmap` gives the function a
+container of the shape of one member, and adds the mapped axis to the containers in the results.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def with_members(fun: Callable[..., Any], axes: Sequence[int | None]) -> Callabl
 def shared_by_members(
     tree: Any, leaves: Sequence[Any], dims: Sequence[int | None]
 ) -> tuple[list[Any], list[int | None]]:
-    """The leaves and their axes, where an array of a container that all members share (its axis is of size 1, that of
-    the container is not) has lost the axis and is not mapped."""
+    """The leaves and their axes. All members share an array of a container if its axis has the size 1, and that of the
+    container has not. Such an array loses the axis and is not mapped."""
     given, mapped = list(leaves), list(dims)
     at = 0
     for part in tree_leaves(tree, is_container):
@@ -86,7 +86,8 @@ def shared_by_members(
 
 
 def stacked(tree: Any, axes: Sequence[int | None], size: Any) -> Any:
-    """The tree of results, in which the arrays of the containers have got an axis: so do the containers.
+    """The tree of results. The arrays of its containers have got an axis, so the containers get the axis in their
+    shapes.
 
     Raises ValueError for an axis behind their batch axes.
     """
@@ -98,7 +99,7 @@ def stacked(tree: Any, axes: Sequence[int | None], size: Any) -> Any:
         at += len(tree_leaves(part)) if is_container(part) else 1
         if axis is None or not is_container(part):
             return part
-        # The arrays have their new axis already, and count one more.
+        # The arrays have their new axis already, so `n_batch` counts it.
         if not 0 <= axis < part.n_batch:
             raise ValueError(
                 f"vmap: out_axes puts the mapped axis of {part!r} at {axis}, behind its {part.n_batch - 1} batch axes; "

@@ -1,6 +1,6 @@
 """Arguments, tangents and cotangents of functions with custom derivative rules: their trees, flattened and checked.
 
-Errors name the function, the rule, the leaf, and what to do. `custom_rules` is the public face.
+Errors name the function, the rule and the leaf, and give advice. `custom_rules` is the public face.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def shown(x: object) -> str:
 
 def defined_by(decorator: Any, name: str) -> Any:
     """The method of the decorated function that defines a rule, if that function is itself decorated: `custom_vjp` over
-    `custom_vmap` has `def_vmap`. Any other name is an AttributeError."""
+    `custom_vmap` has `def_vmap`. Raises AttributeError for any other name."""
     fun: Any = decorator.__dict__.get("fun")
     kind: Any = fun.__class__
     if name.startswith("def") and hasattr(kind, name):
@@ -243,8 +243,8 @@ def given_zero(x: Any, symbolic: bool) -> Any:
 
 
 def given_derivative(x: Any, aval: ShapedArray, symbolic: bool) -> Any:
-    """The tangent or cotangent of a value of this aval for a rule, as `given_zero`. It is weakly typed if the value is:
-    the product of a half with the derivative of a Python number is a half."""
+    """The tangent or cotangent of a value of this aval for a rule, as `given_zero`. If the value is weakly typed, the
+    derivative is, too: the product of a float16 with the derivative of a Python number is a float16."""
     found = given_zero(x, symbolic)
     if isinstance(found, SymbolicZero):
         return found

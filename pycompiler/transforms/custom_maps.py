@@ -1,4 +1,4 @@
-"""`custom_vmap`: functions whose map over an axis the user writes. The primitive is of `primitives.control`."""
+"""`custom_vmap`: functions whose map over an axis the user writes. The primitive is in `primitives.control`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class custom_vmap:  # noqa: N801 (a decorator)
         """Set the rule, and return it: `vmap_rule(axis_size, in_batched, *args)` gives the result and its flags.
 
         `in_batched` is a list with an entry for each argument: a tree of bools like the argument. A mapped array has
-        the mapped axis in front. The flags are a tree of bools like the result: whether an array has the axis in front.
+        the mapped axis in front. The flags are a tree of bools like the result: each says whether an array has the axis
+        in front.
         """
         self.vmap_rule = vmap_rule
         return vmap_rule

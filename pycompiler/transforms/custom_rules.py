@@ -225,12 +225,12 @@ class custom_vjp:  # noqa: N801 (a decorator)
     ) -> None:
         """Set the rules: `fwd(*args)` gives the result and residuals, `bwd(residuals, cotangent)` the cotangents.
 
-        `bwd` returns a tuple with an entry for each differentiated argument, of its structure or a prefix of it, in
-        which an array stands for all leaves below it; None stands for zero.
-        Other arguments come first: `bwd(*nondiff_args, residuals, cotangent)`. Residuals are a tree of arrays or Python
-        values. With `symbolic_zeros`, `fwd` receives a `CustomVJPPrimal` for each array, and a cotangent that is
-        certainly zero is a `SymbolicZero`. `optimize_remat` has no effect: the recomputation of `checkpoint` calls the
-        function itself, and `fwd` only if residuals are read.
+        `bwd` returns a tuple with an entry for each differentiated argument. An entry has the structure of the argument
+        or of a prefix, in which an array stands for all leaves below it. None stands for zero. Other arguments come
+        first: `bwd(*nondiff_args, residuals, cotangent)`. Residuals are a tree of arrays or Python values. With
+        `symbolic_zeros`, `fwd` receives a `CustomVJPPrimal` for each array, and a cotangent that is certainly zero is a
+        `SymbolicZero`. `optimize_remat` has no effect: the recomputation of `checkpoint` calls the function itself, and
+        `fwd` only if residuals are read.
         """
         self.fwd, self.bwd = fwd, bwd
         self.symbolic_zeros = symbolic_zeros

@@ -289,7 +289,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     """The value of `fun(*primals)`, and its derivative in the direction of `tangents`, of the same structure.
 
     With `has_aux`, the aux is a third result. Tangents of integers are of dtype float0. The tangent of a reference is a
-    reference, which holds the tangent of the values that the reference holds, before and after. Raises TypeError for a
+    reference. It holds the tangent of the value in the reference, before and after the call. Raises TypeError for a
     tangent that does not have the structure and dtype of its primal, ValueError for another shape.
 
     >>> import pycompiler as pc

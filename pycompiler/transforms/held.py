@@ -1,5 +1,5 @@
-"""References among the arguments of a transformed function: it gets references that hold the values of the trace, and
-what they hold at the end are further results."""
+"""References among the arguments of a transformed function. The function gets references that hold the values of the
+trace. The last values of the references are further results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pycompiler.transforms.tangents import float0, varies
 
 
 def referring(flat: FlatFunction, places: Collection[int]) -> Callable[..., list[Any]]:
-    """The function of values at these places, which it gets as references. Its first results are what they hold at the
-    end, in the order of `places`."""
+    """The function of values at these places, which it gets as references. Its first results are the last values of the
+    references, in the order of `places`."""
 
     def run(*leaves: Any) -> list[Any]:
         names = flat.names()
@@ -28,8 +28,8 @@ def referring(flat: FlatFunction, places: Collection[int]) -> Callable[..., list
 def tangent_references(
     flat: FlatFunction, refs: dict[int, Ref], tangents: Sequence[Any]
 ) -> tuple[dict[int, Ref], tuple[Any, ...]]:
-    """The references that hold the tangents of what `refs` hold, and the tangents with values in their place. What the
-    reference in the place of the tangent of integers holds does not matter.
+    """The references that hold the tangents of the values in `refs`, and the tangents with values in place of
+    references. The value of a reference in the place of the tangent of integers does not matter.
 
     Raises TypeError for a tangent of a reference that is no reference, ValueError for one that is used twice.
     """

@@ -1,4 +1,4 @@
-"""`linear_call`: a linear function whose transpose the user writes. The primitive is of `primitives.control`."""
+"""`linear_call`: a linear function whose transpose the user writes. The primitive is in `primitives.control`."""
 
 from __future__ import annotations
 

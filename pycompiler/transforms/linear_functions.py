@@ -142,8 +142,8 @@ class VJP:
 
     def with_refs(self, *maybe_refs: Any) -> Callable[[Any], Any]:
         """The pullback that adds cotangents to references (`new_ref`). There is an entry for each argument, a tree of
-        its structure or a prefix of it: a Ref gets the cotangent added, and None is returned in its place; of anything
-        else, the cotangent is returned.
+        its structure or a prefix of it. If an entry is a Ref, the cotangent is added to it, and the result has None in
+        its place. For any other entry, the result has the cotangent.
 
         Raises ValueError for another number of entries, or another structure.
         """

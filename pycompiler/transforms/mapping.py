@@ -53,8 +53,8 @@ def vmap(
       out_axes: the place of the mapped axis in the results, in the same form. None: the result is not mapped.
       axis_name: the name of the mapped axis in `fun` for `lax.psum` and the other collectives; any hashable object.
       axis_size: the size of the mapped axis, if no argument is mapped.
-      spmd_axis_name: the axes of a mesh that divide the mapped axis. It matters if `fun` constrains shardings or is
-        written for devices (`with_sharding_constraint`, `shard_map`).
+      spmd_axis_name: the axes of a mesh that divide the mapped axis. It matters if `fun` uses
+        `with_sharding_constraint` or `shard_map`.
       sum_match: sum a mapped result over the axis if its entry of `out_axes` is None.
 
     Raises ValueError if sizes differ, if an axis does not exist, and if nothing is mapped.
@@ -147,7 +147,7 @@ def _explicit_axes(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[t
 
 
 def _divided_along(out: Any, place: MappedAxis, explicit: tuple[tuple[Name, ...], Any]) -> Any:
-    """A result whose mapped dimension is divided as those of the arguments."""
+    """A result whose mapped dimension has the division of the mapped dimensions of the arguments."""
     names, mesh = explicit
     if not names or place is None or _is_float0(out):
         return out

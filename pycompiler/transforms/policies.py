@@ -50,7 +50,7 @@ class _Names:
         self._names = frozenset[str](names)
         self._wanted = wanted
         self._unnamed = unnamed
-        # A value with such a name is recomputed even if the policy keeps the result that it names.
+        # A value with such a name is recomputed, even if the policy keeps the named result itself.
         self.names_not_saved = self._names if unnamed else frozenset[str]()
 
     def __call__(self, prim: Primitive, *args: Any, **params: Any) -> bool:
@@ -117,7 +117,8 @@ class _OffloadDots:
 
 
 def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
-    """Keep the results of products without batch dimensions, in the memory `offload_dst` if the device has it."""
+    """Keep the results of matrix products without batch dimensions, in the memory `offload_dst` if the device has
+    it."""
     return _OffloadDots(offload_src, offload_dst)
 
 
@@ -141,7 +142,8 @@ class _OffloadNames:
 def save_and_offload_only_these_names(
     *, names_which_can_be_saved: Any, names_which_can_be_offloaded: Any, offload_src: str, offload_dst: str
 ) -> Policy:
-    """Keep the values of these names, those of the second list in the memory `offload_dst` if the device has it.
+    """Keep the values of these names. The values of the second list are in the memory `offload_dst`, if the device has
+    it.
 
     Raises ValueError if a name is in both.
     """

@@ -86,8 +86,8 @@ def over_mesh(
             undecided = [axis for axis in over.axis_names if axis in manual and axis not in over.explicit_axes]
             if undecided:
                 raise ArgumentError(
-                    f"{function}: in_specs must be given: how each argument is divided, P() for not at all; types say "
-                    f"it for Explicit axes alone, and {undecided[0]!r} of {over} is not one"
+                    f"{function}: in_specs must be given: a spec for each argument, P() for an undivided one; types "
+                    f"have specs for Explicit axes alone, and {undecided[0]!r} of {over} is not one"
                 )
             specs = [_spec_of_type(x, manual) for x in leaves]
         else:
@@ -115,10 +115,10 @@ def over_mesh(
 
 
 def _mesh_here(function: str, mesh: BaseMesh | None) -> BaseMesh:
-    """The mesh of a call: the given one or that of the place, with its devices if they are known. In a function for one
+    """The mesh of a call: the given mesh or the current one, with its devices if they are known. In a function for one
     device it is the mesh of that function, with Manual axes.
 
-    Raises ValueError where there is none, and for another mesh than that of the place.
+    Raises ValueError if there is no mesh, and for another mesh than that of the function for one device.
     """
     manual = axes.manual_axes()
     if manual is not None:
@@ -139,7 +139,7 @@ def _mesh_here(function: str, mesh: BaseMesh | None) -> BaseMesh:
 
 
 def _spec_of_type(x: Any, manual: Collection[str]) -> PartitionSpec:
-    """The spec of an argument: the Explicit axes that divide it, of those that the function is for."""
+    """The spec of an argument: the Explicit axes that divide it, as far as the function is mapped over them."""
     return PartitionSpec(*[tuple([name for name in names if name in manual]) for names in type_layout(get_aval(x))])
 
 

@@ -1,4 +1,4 @@
-"""What rules with `symbolic_zeros=True` receive: values with a flag, and tangents and cotangents that are zero.
+"""The arguments of rules with `symbolic_zeros=True`: values with a flag, and tangents and cotangents that are zero.
 
 `custom_rules` calls such rules; `pycompiler.custom_derivatives` has the names for users.
 """

@@ -68,7 +68,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
         try:
             cotangents = pull_back(ClosedGraph(graph.graph, consts), undefined, all_on_device(given))
         except (TypeError, ValueError):
-            # A rule of an operation that is linear in one operand at a time has computed with an undefined one.
+            # A rule of an operation that is linear in one operand at a time has computed with an undefined operand.
             if _kinds(avals) == {"inexact"}:
                 _check_linear(graph, name)
             raise
