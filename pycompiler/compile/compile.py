@@ -93,7 +93,8 @@ _kept_context: ir.Context | None = None
 
 
 def _context() -> ir.Context:
-    """The context for building modules. A new one, if a compilation that a signal interrupted still runs in the old."""
+    """The context for building modules. If a signal interrupted a compilation that still runs in the old context, a new
+    one."""
     global _kept_context
     kept = _kept_context
     if kept is None or kept.is_left:

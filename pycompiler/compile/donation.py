@@ -1,4 +1,4 @@
-"""Messages about donated arrays: those given twice, and those whose memory a call does not take.
+"""Messages about donated arrays that are given twice, or whose memory a call does not take.
 
 Imports `plan`; `jit` calls it after compilation.
 """
@@ -60,7 +60,7 @@ def warn_of_kept_memory(
     if unusable:
         remarks.tell("donation-not-taken", f"{name}: {'; '.join(unusable)}")
         warn(
-            # JAX's warning begins so, and programs filter by it.
+            # JAX's warning begins with these words, and programs filter by them.
             f"Some donated buffers were not usable: jit of {name}: no result can take the memory of the donated "
             f"{'; '.join(unusable)}; the results are ({', '.join(map(short, closed.out_avals))}), and each "
             "takes that of one argument of its shape and dtype. Such an argument is not deleted; donate only arrays "

@@ -76,8 +76,8 @@ def _check_axes(equation: Equation) -> None:
 def _is_cut(equation: Equation) -> TypeError:
     where = f"{equation.source.describe()}\n" if equation.source else ""
     return TypeError(
-        f"{where}the size {equation.params['size']} depends on data: the program is cut where it becomes known: "
-        "there is no one module of it to be shown or exported.\nWhat to do: call it, or pass size= for a result of a "
+        f"{where}the size {equation.params['size']} depends on data: the program is cut where this size becomes "
+        "known, so no single module can be shown or exported.\nWhat to do: call it, or pass size= for a result of a "
         "fixed size"
     )
 
@@ -143,7 +143,7 @@ class Emitter(TypeEmitter):
         self._token = caller
         ir.Operation.create("func.return", operands=outputs, loc=self.unknown, ip=ip)
         if not private:
-            # Behind the body, whose sizes may be symbols that follow from others.
+            # This comes after the body, whose sizes may add symbols that follow from others.
             sides = [var.aval for var in variables], [atom.aval for atom in graph.outputs]
             for key, value in self._sizes.attributes(*sides, len(handed)).items():
                 function.set_attribute(key, value)
@@ -239,7 +239,7 @@ class Emitter(TypeEmitter):
         return results
 
     def checked(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """Nothing, for a check for debugging. Raises ValueError for others."""
+        """No op for a check that is only for debugging. Raises ValueError for other checks."""
         if not equation.params["debug"]:
             not_functional(equation.source)
         return []
@@ -291,7 +291,7 @@ class Emitter(TypeEmitter):
             )
         raise TypeError(
             f"{where}shard_map: its function is compiled for the devices of {equation.params['mesh']} when it is "
-            "called; there is no one module of it to be shown.\nWhat to do: call it, or look at make_jaxpr"
+            "called; no single module can be shown.\nWhat to do: call it, or look at make_jaxpr"
         )
 
     def cut(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
@@ -326,7 +326,7 @@ class Emitter(TypeEmitter):
 
     def linked_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.call` of a function in another module. The first call links that module into this one, and so does
-        each one with other sizes of the module's symbols."""
+        each call with other sizes of the module's symbols."""
         code: ModuleCode = equation.params["module"]
         sizes = _sizes_of_call(code, [atom.aval for atom in equation.inputs])
         key = code, tuple(sizes.items())
@@ -376,7 +376,7 @@ class Emitter(TypeEmitter):
             raise ValueError(f"{name}: its module calls functions of the process that wrote it (array.host_call)")
         others = holds - code.operations
         if others:
-            raise ValueError(f"{name}: its module holds {', '.join(sorted(others))}, which the file does not say")
+            raise ValueError(f"{name}: its module holds {', '.join(sorted(others))}, which the file does not list")
         signature = given.function_type(code.entry)
         sides = [("takes", code.in_avals, signature.inputs), ("gives", code.out_avals, signature.results)]
         for verb, avals, types in sides:

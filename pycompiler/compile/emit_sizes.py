@@ -1,7 +1,8 @@
 """Symbolic sizes in a module: types with `?`, `array.symbol`, arithmetic on symbols, and the attributes of @main.
 
 Part of `emit`. The symbols of a program are numbered in the order of their names. The sizes in a call have the same
-order. A maximum with 0, and a quotient of two sizes, become symbols behind these, which the code computes from them.
+order. A maximum with 0, and a quotient of two sizes, become further symbols after these. The code computes them from
+the others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Modules from elsewhere: a separate process reads bytecode first; and the operations of a module.
+"""Reading foreign modules, whose bytecode a separate process reads first, and the operations of a module.
 
 `emit` and `imported` import this module. MLIR's reader of bytecode is not safe against damaged files: on some bytes it
 aborts, on others it never ends. So another process reads the bytes, within limits of time and memory, and writes the
-result. This process reads only that. The other process takes a tenth of a second. Text, and bytecode written by this
-process, need none.
+result. This process reads only the result. The other process takes a tenth of a second. Text, and bytecode that this
+process wrote, need no other process.
 """
 
 from __future__ import annotations

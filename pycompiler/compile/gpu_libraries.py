@@ -1,4 +1,4 @@
-"""NVIDIA's libraries in code for a GPU: which of them a graph may call. `compile` imports this module.
+"""The NVIDIA libraries that a graph on a GPU may call. `compile` imports this module.
 
 The setting `gpu_libraries` selects them. A library is loaded when the first graph with one of its operations is
 compiled. The pass `array-map-to-gpu-libraries` decides by the sizes which operations it computes. NCCL, which moves
@@ -65,8 +65,8 @@ def _libraries(target: Target, holds: Callable[[frozenset[str]], bool]) -> tuple
 
 
 def load_nccl(target: Target) -> None:
-    """Before a program of several processes runs on GPUs: load NCCL, if the setting allows it. All processes have to
-    have it; else arrays go between them through the host's memory.
+    """Load NCCL, if the setting allows it, before a program of several processes runs on GPUs. If a process lacks NCCL,
+    arrays move between processes through the host's memory.
 
     Raises ImportError, with the searched names, if the setting names it and it can't be loaded.
     """

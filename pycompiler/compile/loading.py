@@ -13,7 +13,7 @@ from pycompiler.core.tracing.graph import Graph
 from pycompiler.primitives.control.foreign_calls import ffi_call
 from pycompiler.primitives.control.host_calls import HostCall, host_call, host_calls
 
-# A rough rate of compiled code. The runtime estimates times with it, to distinguish short calls from long ones.
+# A rough rate of compiled code. With this rate, the runtime estimates times to distinguish short calls from long ones.
 _OPERATIONS_PER_NS = 8.0
 # More than the runtime runs in a thread that waits.
 UNKNOWN_NS = 2e7
@@ -33,7 +33,7 @@ def callbacks_of(graph: Graph) -> list[HostCall]:
 
 
 def _foreign_ns(graph: Graph) -> float:
-    """The estimated time of C functions, which nobody knows: too long to run in place, until a run was measured."""
+    """The estimated time of C functions, which is unknown. Until a run is measured, it is too long to run in place."""
     return UNKNOWN_NS if any(equation.primitive is ffi_call for equation in host_calls(graph)) else 0
 
 
@@ -68,7 +68,7 @@ def load_artifact(
         artifact.entry,
         artifact.arena_bytes,
         name,
-        # A run without a known end must not hold a lock, or run out of reach of signals. At most it runs speculatively,
+        # A run of unknown length must not hold a lock, and signals must reach it. So it may only run speculatively,
         # within its loop budget.
         cost_ns=math.inf if artifact.is_unbounded else max(estimate, least_ns),
         speculative_ns=estimate if artifact.has_loop_budget else math.inf,

@@ -2,8 +2,8 @@
 passes functions that compile; `cache` keeps the results.
 
 With the setting `tuning` at "measure", an unmeasured product is compiled with each plan that the compiler proposes, and
-each is run on random operands. The fastest plan is kept for all programs and processes. It stays, so results do not
-change later. At "use", kept plans are used and nothing is measured.
+each is run on random operands. The fastest plan is kept for all programs and processes. It is not measured again, so
+results do not change later. At "use", kept plans are used and nothing is measured.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _USUAL_SECONDS, _LONG_RUNS, _MOST_SECONDS = 3.0, 16, 30.0
 # run counts.
 _ROUNDS, _SAMPLE, _LONG = 9, 3e-4, 0.05
 
-# A plan replaces the best one below this fraction of its time, and is measured further below this multiple of it.
+# A plan replaces the best one if its time is below this fraction of the best time. It is measured further if its time
+# is below this multiple of the best time.
 _BETTER, _CLOSE = 0.97, 1.15
 
 # The maximum bytes of the operands and of the result.

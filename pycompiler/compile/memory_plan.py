@@ -14,7 +14,7 @@ class PlannedBuffer(NamedTuple):
     """One temporary of a compiled function: its place in the arena, and its first and last use.
 
     `first` and `last` number the operations of the function in execution order. `type` is the buffer's type, a memref
-    of MLIR. `place` is "file:line", the user's line that needs it, or empty if that is unknown.
+    of MLIR. `place` is "file:line", the user's line that needs the buffer, or empty if the line is unknown.
     """
 
     offset: int

@@ -58,8 +58,8 @@ def with_derived(module: ir.Module, entry: str, sizes: Sequence[Dimension]) -> l
 
 
 def given_dims(module: ir.Module, entry: str) -> tuple[_Side, _Side]:
-    """The dimensions of the arguments and of the results of a function. Raises TypeError for names of symbols that are
-    not in their order, by which programs number them."""
+    """The dimensions of the arguments and of the results of a function. Raises TypeError if the names of symbols are
+    not in order, because programs number symbols in the order of names."""
     attributes = _attributes(module, entry)
     if "array.symbols" not in attributes:
         return None, None

@@ -1,4 +1,4 @@
-"""StableHLO programs as loaded code, without a graph: what another front end (`pjrt`) hands over. Imports `compile`."""
+"""StableHLO programs of another front end (`pjrt`) as loaded code, without a graph. Imports `compile`."""
 
 from __future__ import annotations
 

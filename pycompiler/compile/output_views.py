@@ -61,7 +61,7 @@ _STEPS: dict[str, Callable[[Equation], int | None]] = {
 
 
 class _Ways:
-    """The ways from the values of a graph to its inputs. The equation that makes each value is found once."""
+    """The paths from the values of a graph to its inputs. The equation that makes each value is found once."""
 
     def __init__(self, graph: Graph) -> None:
         self.inputs = {var: number for number, var in enumerate(graph.inputs)}
@@ -69,7 +69,7 @@ class _Ways:
         self._called: dict[int, _Ways] = {}
 
     def part(self, atom: Atom) -> Part | None:
-        """The part of a graph input that a value is, or None."""
+        """The part of a graph input that is equal to a value, or None."""
         offset = 0
         while not isinstance(atom, Literal) and atom not in self.inputs:
             equation = self._producers.get(atom)

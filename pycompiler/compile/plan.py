@@ -74,7 +74,7 @@ class Plan:
 
 
 def _asks_the_host(graph: Graph) -> bool:
-    """Whether values that the graph needs come from functions of the host, which may fail."""
+    """Whether the graph needs values from functions of the host, which may fail."""
     if all(equation.primitive not in VALUE_CALLS for equation in host_calls(graph)):
         return False
     return any(equation.primitive in VALUE_CALLS for equation in host_calls(eliminate_dead_code(graph)))
@@ -148,8 +148,8 @@ def to_array(value: Any, aval: ShapedArray) -> Array:
 
 
 def _matches(plan: Plan, donated: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs of a result and the donated input whose memory it may take: the first with its shape and dtype that is not
-    returned."""
+    """Pairs of a result and the donated input whose memory it may take: the first input with its shape and dtype that
+    is not returned."""
     returned = plan.returned
     inputs = plan.graph.inputs if plan.graph else ()
     free = [

@@ -18,7 +18,8 @@ from pycompiler._runtime import Array, Device, default_device, local_devices
 class Target:
     """This machine's processor, or the GPUs of a compute capability ("9.0").
 
-    The tests' emulated GPU runs kernels compiled for the processor. `libraries` are those that the code may call.
+    The tests' emulated GPU runs kernels compiled for the processor. `libraries` are the libraries that the code may
+    call.
     """
 
     capability: str = ""

@@ -1,7 +1,7 @@
-"""What the processes of a program must agree on: the program of a launch, and values that each puts on all devices.
+"""Checks that all processes of a program run the same program at a launch, and put the same values on all devices.
 
-The runtime compares fingerprints of programs where their messages meet. Values are compared by their hash, in a meeting
-of the processes. In a program of one process nothing here is called.
+The runtime compares fingerprints of programs where their messages meet. Hashes of values are compared in a meeting of
+the processes. A program of one process calls nothing here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.primitives.arithmetic import bitcast
 
-# How long a process waits for the others to put the same value.
+# The maximum wait for the values of the other processes.
 _PATIENCE_MS = 300_000
 
 
@@ -32,22 +32,23 @@ def fingerprint_of_program(closed: ClosedGraph, name: str, owners: tuple[int, ..
     try:
         text = fingerprint_of(closed.graph).digest.hex()
     except UnkeepableError:
-        # Functions of the host have no text: the operations stand for them.
+        # Functions of the host have no text: the names of the operations replace the fingerprint.
         text = " ".join([equation.primitive.name for equation in closed.graph.equations])
     types = " ".join([short(aval) for aval in (*closed.in_avals, *closed.out_avals)])
     digest = hashlib.blake2b(f"{name} {text} {types} {owners}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
-# The numbers of meetings, by what they are for and who comes: every process counts the same ones.
+# The number of the next meeting, by purpose and members: every process counts the same numbers.
 _meetings: defaultdict[tuple[str, tuple[int, ...]], Iterator[int]] = defaultdict(itertools.count)
 
 
 def meet(what: str, members: tuple[int, ...], own: bytes, timeout_ms: int) -> list[bytes]:
-    """What each of some processes gives, in their order. All of them call this. `timeout_ms` 0: as long as they live.
+    """The bytes of all members, in their order. Each member calls this function. If `timeout_ms` is 0, the wait lasts
+    as long as the members live.
 
-    Raises RuntimeError when the time is over, with the processes that did not come, and DistributedError when one of
-    them has failed.
+    Raises RuntimeError, with the missing processes, if the time is over, and DistributedError if one of them has
+    failed.
     """
     number = next(_meetings[what, members])
     return gather_values(f"{what} (call {number + 1})", members, own, timeout_ms)
@@ -63,7 +64,7 @@ def _digest(x: Any) -> bytes:
 
 
 def check_same(function: str, x: Any, sharding: Sharding, digest: Callable[[Any], bytes] = _digest) -> None:
-    """Raise ValueError unless all processes of a sharding put the same value on its devices. They all come here."""
+    """Raise ValueError unless all processes of a sharding put the same value on its devices. All of them call this."""
     members = owners_of(sharding.device_list)
     given = meet(f"{function} of {short(get_aval(x))}", members, digest(x), _PATIENCE_MS)
     groups: dict[bytes, list[str]] = {}

@@ -1,5 +1,5 @@
-"""`device.client`, which manages the devices of one platform in this process, and the memories of a device: attributes
-that programs ask of JAX's devices."""
+"""`device.client`, which manages the devices of one platform in this process, and the memories of a device. JAX's
+devices have these attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycompiler.version import __version__
 
 
 class Client(NamedTuple):
-    """The runtime, as one device's platform sees it."""
+    """The runtime for one platform."""
 
     platform: str
     runtime_type: str = "pycompiler"
@@ -79,7 +79,7 @@ def _of(platform: str) -> Client:
 
 
 def _client(device: Device) -> Client:
-    """What manages the devices of this platform: the same object for each of them."""
+    """The client of the device's platform: the same object for all devices of the platform."""
     return _of(device.platform)
 
 

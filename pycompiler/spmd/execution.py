@@ -83,7 +83,7 @@ _MOST_PREPARED = 16
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A call of a graph but for the parts of its arguments, for arguments with these shardings."""
+    """A call of a graph for arguments with these shardings. Only the parts of the arguments are missing."""
 
     mesh: Mesh
     program: SpmdProgram
@@ -112,10 +112,10 @@ def _prepare(closed: ClosedGraph, name: str, leaves: Sequence[Any]) -> tuple[_Pr
     found = partition(opened, mesh, layouts)
     if not mesh.local_numbers:
         raise ValueError(
-            f"{name}: {mesh} has no devices of process {processes.index}: its processes alone, "
+            f"{name}: {mesh} has no devices of process {processes.index}: only its processes, "
             f"{list(owners_of(mesh.device_list))}, compute on it. What to do: call {name} in these processes only"
         )
-    # Equal shardings of arguments and results are one object, so that results that become arguments are known.
+    # Equal shardings of arguments and results are one object: an argument that was a result is then recognized.
     equal: dict[NamedSharding, NamedSharding] = whole.derive("shardings", dict)
     shardings = [sharding_of(x) if type(x) is Array else None for x in leaves]
     for sharding in shardings:
@@ -224,8 +224,8 @@ def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], 
         assert own is not None
         return own
     if own is not None and set(own.device_list) == set(found[1].device_list):
-        # The program's other references to a mesh mean this mesh. Of meshes that differ in the types of axes alone, it
-        # is the one with more Explicit axes.
+        # The program's other references to a mesh mean this mesh. If meshes differ in the types of axes alone, the one
+        # with more Explicit axes is used.
         same = own.shape_tuple == found[1].shape_tuple
         return most_explicit((own, found[1])) or own if same else own
     return found[1]

@@ -50,7 +50,7 @@ def _devices(name: str, backend: Any) -> list[Device]:
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Device]:
-    """The devices of a process, by default this one. Raises ValueError for a process that is not there."""
+    """The devices of a process, by default this one. Raises ValueError for a process that does not exist."""
     asked = host_id if process_index is None else process_index
     if asked is None:
         asked = processes.index

@@ -44,8 +44,8 @@ from pycompiler.primitives.indexing import dynamic_slice
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shard:
-    """One device's part of an array: the device, the index of the part, its number among equal parts, the array. A part
-    in another process has no array here: `data` is None."""
+    """One device's part of an array: the device, the index of the part, its number among equal parts, the array. If a
+    part is in another process, it has no array here: `data` is None."""
 
     device: Device
     index: Index
@@ -261,10 +261,10 @@ def make_array_from_single_device_arrays(
 def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None) -> Any:
     """A tree of arrays with a sharding, from the data of this process.
 
-    `sharding` and `global_shape` are trees that are prefixes of `local_data`. Along each dimension, the data are those
-    of this process's devices, in order, or (if `global_shape` says so) those of all. Without a global shape, each
-    dimension is as much longer than that of the data as there are more parts in all processes than in this one.
-    Raises ValueError for a global shape that does not fit the data.
+    `sharding` and `global_shape` are trees that are prefixes of `local_data`. Along each dimension, the data belong to
+    the devices of this process, in order, or (if `global_shape` has the size of the data) to all devices. Without a
+    global shape, the size of a dimension is that of the data times the number of parts in all processes, divided by the
+    number of parts in this process. Raises ValueError for a global shape that does not fit the data.
 
     >>> import numpy as np, pycompiler as pc
     >>> sharding = pc.sharding.NamedSharding(pc.make_mesh((1,), ("x",)), pc.sharding.PartitionSpec("x"))
@@ -307,8 +307,8 @@ def _of_local_data(function: str, sharding: Sharding, x: Any, shape: tuple[int, 
         size in (made, given) for size, made, given in zip(wanted, sizes, host.shape, strict=True)
     ):
         raise ValueError(
-            f"{function}: the data of process {processes.index} have the shape {host.shape}, of which {sharding} makes "
-            f"{sizes}, got global_shape={shape}"
+            f"{function}: the data of process {processes.index} have the shape {host.shape}, from which {sharding} "
+            f"makes {sizes}, got global_shape={shape}"
         )
 
     def of_data(index: Index) -> Index:
@@ -334,6 +334,6 @@ def _joined(shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any], dt
     if not parts:
         # A process without devices of the mesh knows the type by name alone.
         if dtype is None:
-            raise ValueError(f"{sharding} has no devices in process {processes.index}: say the dtype, dtype=...")
+            raise ValueError(f"{sharding} has no devices in process {processes.index}: give the dtype, dtype=...")
         return from_shards(ShapedArray(shape, dtypes.canonicalize(dtypes.as_dtype(dtype))), sharding, ())
     return from_shards(ShapedArray(shape, parts[0].dtype, parts[0].weak_type), sharding, parts)

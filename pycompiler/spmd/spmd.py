@@ -164,8 +164,8 @@ def _part_of_program(
     out_layouts: Sequence[Layout],
     **params: Any,
 ) -> list[Any]:
-    """A function that is mapped over axes which the outer function is not for. All participants along these have the
-    arguments whole: each takes its part, and the parts of the results are joined."""
+    """A function that is mapped over axes over which the outer function is not mapped. All participants along these
+    axes have the whole arguments. Each takes its part, and the parts of the results are joined."""
     sizes: Any = mesh.sizes
 
     def run(*whole: Any) -> list[Any]:
@@ -268,7 +268,7 @@ class SpmdProgram:
 
     def __call__(self, devices: Sequence[Device], args: Sequence[Sequence[Array]]) -> list[list[Array]]:
         """The results of each participant of this process. Participant p runs on `devices[p]`, which holds the arrays
-        `args[p]`; of devices of other processes, `args` has nothing.
+        `args[p]`; for devices of other processes, `args` has nothing.
 
         Returns at once, like every call. The results may still be in computation.
         """

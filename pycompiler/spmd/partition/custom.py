@@ -19,7 +19,7 @@ from pycompiler.spmd.partition.layouts import Part, Sizes, whole
 
 
 class Partitioner(Protocol):
-    """What this needs of the partitioner."""
+    """The members of the partitioner that this module uses."""
 
     @property
     def mesh(self) -> Mesh:

@@ -1,6 +1,7 @@
-"""Rules of factors, as those of Shardy: which dimensions of a function's operands and results are divided alike.
+"""Rules of factors, as in Shardy: dimensions of a function's operands and results with the same factor are divided
+alike.
 
-A rule is written as for einsum: `"... i k, k j -> ... i j"`. A name is a factor; a dimension in brackets is of several
+A rule is written as for einsum: `"... i k, k j -> ... i j"`. A name is a factor; a dimension in brackets has several
 factors. `custom` divides functions by such rules.
 """
 
@@ -65,11 +66,11 @@ class ArrayMapping(tuple[Any, ...]):
 
 
 class SdyShardingRule:
-    """Which dimensions of operands and results have the same factors.
+    """The factors of the dimensions of operands and results.
 
-    `reduction_factors` are of dimensions that a function sums over, `need_replication_factors` of dimensions that are
-    not divided, `permutation_factors` of dimensions whose parts are exchanged. Keywords give the sizes of factors that
-    occur in compound factors alone. Raises ArgumentError for factors that do not occur, or have two kinds, and for
+    `reduction_factors` belong to dimensions that a function sums over, `need_replication_factors` to dimensions that
+    are not divided, `permutation_factors` to dimensions whose parts are exchanged. Keywords give the sizes of factors
+    that occur in compound factors alone. Raises ArgumentError for factors that do not occur, or have two kinds, and for
     sizes that are missing or known.
     """
 
@@ -112,7 +113,7 @@ class SdyShardingRule:
 
 
 def parsed(rule: str, **options: Any) -> SdyShardingRule:
-    """The rule that a text says. Raises ArgumentError for a text that is none."""
+    """The rule from its text. Raises ArgumentError for a text that is no rule."""
     sides = rule.split("->")
     if len(sides) != 2:
         raise ArgumentError(f"sharding_rule: expected one -> between operands and results, got {rule!r}")
@@ -166,9 +167,10 @@ def divided_by(
     layouts: Sequence[Layout],
     sizes: Sizes,
 ) -> tuple[list[Layout], list[Layout]]:
-    """The layouts of operands and results that a rule makes of the operands' own ones.
+    """The layouts of operands and results by a rule, from the present layouts of the operands.
 
-    A factor is divided as in the first operand that divides it. Of a dimension of several factors, the first one is.
+    A factor is divided as in the first operand that divides it. In a dimension with several factors, only the first
+    factor is divided.
     """
     if (len(rule.operand_mappings), len(rule.result_mappings)) != (len(shapes), len(out_shapes)):
         raise ArgumentError(

@@ -1,8 +1,8 @@
 """Partitioning rules of gather and scatter.
 
 Imports `rule`; `table` joins all rules. Dimensions of the array that a window takes whole stay divided. So do the
-common dimensions of array and indices and, in a gather, all dimensions of the indices. A dimension with positions that
-are data is whole: the positions may be anywhere in it.
+common dimensions of array and indices and, in a gather, all dimensions of the indices. If positions in a dimension are
+data, the dimension is whole: the positions may be anywhere in it.
 """
 
 from __future__ import annotations

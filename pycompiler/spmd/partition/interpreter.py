@@ -144,7 +144,7 @@ class _Partitioner:
         return [read(atom) for atom in graph.outputs]
 
     def _as_typed(self, part: Part, var: Var) -> Part:
-        """A result, divided along Explicit axes as its type says, and along the others as it is."""
+        """A result, divided along Explicit axes by its type. Its division along the other axes is unchanged."""
         aval = var.aval
         known = aval.explicit_sharding
         explicit = self.explicit if known is None else frozenset(known.mesh.explicit_axes)
@@ -230,7 +230,7 @@ class _Partitioner:
         return []
 
     def checked(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """Nothing, for a check for debugging. Raises ValueError for others."""
+        """Nothing, for a check that is only for debugging. Raises ValueError for other checks."""
         if not equation.params["debug"]:
             not_functional(equation.source)
         return []

@@ -129,7 +129,7 @@ def _typed(
     results: tuple[ShapedArray, ...],
     mapping: bool,
 ) -> tuple[ShapedArray, ...] | str:
-    """The typed results, or the reason for which there are none."""
+    """The typed results, or the reason why there are none."""
     equation = Equation(primitive, [Var(aval) for aval in avals], dict(params), [Var(aval) for aval in results], None)
     parts = [Part(aval, type_layout(aval)) for aval in avals]
     if not any(any(part.layout) for part in parts):

@@ -415,7 +415,7 @@ def test_a_module_is_read_once():
     [
         (DOUBLED.replace("3xf32", "4xf32"), None, r"its module takes \(tensor<4xf32>\), and the file says"),
         (DOUBLED.replace("@main", "@other"), None, "no function 'main'"),
-        (DOUBLED.replace("add", "mul"), ["return"], "its module holds func, mul, which the file does not say"),
+        (DOUBLED.replace("add", "mul"), ["return"], "its module holds func, mul, which the file does not list"),
         (DOUBLED.replace("return", "%m = memref.alloc() : memref<4xf32>\n  return"), ["add", "alloc", "func", "return"],
          r"memref\.alloc.* can't be in a module from a file"),
         (DOUBLED.replace("return", "array.host_call slot = 7 effectful (%x) : (tensor<3xf32>) -> ()\n  return"),
