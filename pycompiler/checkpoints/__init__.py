@@ -1,7 +1,8 @@
 """Checkpoints: trees of arrays in files, written by all processes of a program and read by any number of them.
 
-`files` is the format of a file, `index` that of the text which makes files a checkpoint, `saving` and `restoring` use
-them; each is loaded at the first call. Above `spmd`, which has the parts of arrays. The door: `pycompiler.checkpoint`.
+`files` has the format of a file, `index` that of the text which makes files a checkpoint. `saving` and `restoring` use
+both, and are loaded at the first call. They import `spmd`, which has the parts of arrays. Users call
+`pycompiler.checkpoint`.
 """
 
 import importlib
@@ -24,9 +25,9 @@ def save(folder: _Folder, step: int, tree: Any, *, keep: int | None = None) -> N
     of them see; each writes the parts of its devices.
 
     It returns at once, and a thread writes: later calls may donate the arrays. The next call of `save`, `restore` or
-    `wait` waits for it, and raises its failure. `keep` removes all but the last checkpoints when this one is whole.
-    Leaves are arrays of any dtype, keys, NumPy's arrays, numbers and strings. Values that are not divided must be equal
-    in all processes.
+    `wait` waits for the thread, and raises its failure. If `keep` is a number, only the last `keep` checkpoints remain
+    when this one is complete. Leaves are arrays of any dtype, keys, NumPy's arrays, numbers and strings. Values that
+    are not divided must be equal in all processes.
 
     Raises ValueError for a step that has a checkpoint, TypeError for other leaves.
 
@@ -40,15 +41,15 @@ def save(folder: _Folder, step: int, tree: Any, *, keep: int | None = None) -> N
 
 
 def restore(folder: _Folder, like: Any = None, *, step: int | None = None, sharding: Any = None) -> Any:
-    """The tree of a checkpoint in `folder`: that of `step`, or the last one. All processes call it, as many as there
-    are now.
+    """The tree of a checkpoint in `folder`: that of `step`, or the last one. All processes of the program call it;
+    their number may differ from that at the save.
 
     `like` is a tree of the same structure, of arrays or ShapeDtypeStructs: arrays get the shardings of its leaves.
     Without it the tree is made of dicts, lists, tuples and namedtuples of the program, and of Python's and NumPy's
     values where these were saved. `sharding` is a sharding, a device, or a tree of them that is a prefix: then arrays
-    get these. A process reads those elements that its devices hold, from the files that have them.
+    get these. Each process reads only the elements that its devices hold.
 
-    Raises FileNotFoundError without a checkpoint, ValueError where it and `like` differ, or for damaged files.
+    Raises FileNotFoundError without a checkpoint, ValueError if the checkpoint and `like` differ, or for damaged files.
 
     >>> import pycompiler as pc, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -61,8 +62,8 @@ def restore(folder: _Folder, like: Any = None, *, step: int | None = None, shard
 
 
 def latest(folder: _Folder) -> int | None:
-    """The step of the last checkpoint in a folder that is whole, None if there is none. It reads the folder only: one
-    process may call it. A save that is under way is none yet.
+    """The step of the last complete checkpoint in a folder, None if there is none. It reads the folder only: a single
+    process may call it. A save that is under way does not count.
 
     >>> import pycompiler as pc, tempfile
     >>> pc.checkpoint.latest(tempfile.mkdtemp()) is None
@@ -72,9 +73,10 @@ def latest(folder: _Folder) -> int | None:
 
 
 def wait() -> None:
-    """Wait until what was saved is on the disk. `save` and `restore` do it first, and the end of the program.
+    """Wait until the saved checkpoint is on the disk. `save`, `restore` and the end of the program wait first, too.
 
-    Raises what went wrong: OSError if this process could not write its file, RuntimeError for a failure elsewhere.
+    Raises the failure of the save: OSError if this process could not write its file, RuntimeError for a failure
+    elsewhere.
     """
     _room("saving").wait()
 

@@ -1,8 +1,8 @@
 """Files of tensors in the safetensors format: eight bytes with the length of a header, the header in JSON, the data.
 
-The format is written here, and the package of its name is not used. That package gives and takes whole tensors, as
-NumPy arrays without bfloat16 and small floats; here a part of a tensor is read, and written without a copy of the
-file in memory. The files are those that the package reads.
+The format is written here, and the package of its name is not used. That package reads and writes whole tensors, as
+NumPy arrays without bfloat16 and small floats. This module reads parts of tensors, and writes without a copy of the
+file in memory. The package can read these files.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ _HEADER_LIMIT = 100_000_000  # of the format
 
 
 class DamagedError(ValueError):
-    """A file that is not what the index says."""
+    """A file that differs from its description in the index."""
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor to write. `values` is called when its turn comes, so that one tensor at a time is in memory."""
+    """A tensor to write. The writer calls `values` just before it writes the tensor, so that one tensor at a time is in
+    memory."""
 
     name: str
     dtype: np.dtype[Any]
@@ -84,7 +85,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
-    """Write a file that is there either whole or not at all; its size."""
+    """Write a file so that it exists either complete or not at all. Returns its size."""
     part = path.with_name(f"{path.name}.part")
     size = 0
     with part.open("wb") as file:
@@ -99,7 +100,8 @@ def write_whole(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
 
 
 def write(path: Path, tensors: Iterable[Tensor], about: dict[str, str]) -> int:
-    """Write a file; its size. The format has no gaps, so the widest elements come first: then all are aligned."""
+    """Write a file. Returns its size. The format has no gaps, so the widest elements come first: then all are
+    aligned."""
     ordered = sorted(tensors, key=lambda tensor: (-tensor.dtype.itemsize, tensor.name))
     header: dict[str, Any] = {"__metadata__": about}
     begin = 0
@@ -122,7 +124,7 @@ def write(path: Path, tensors: Iterable[Tensor], about: dict[str, str]) -> int:
 
 
 class File:
-    """A file that is read. Only the pages of the parts that are asked for are fetched."""
+    """A file that is read. Only the pages of requested parts are read."""
 
     def __init__(self, path: Path, size: int) -> None:
         self._path = path

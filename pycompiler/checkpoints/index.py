@@ -1,7 +1,8 @@
-"""The index of a checkpoint: what is in its files, and the structure of the tree. A folder with an index is one.
+"""The index of a checkpoint: the contents of its files, and the structure of the tree. A folder with an index is a
+checkpoint.
 
-The checkpoint of step 20 is the folder `step-20`. The index is written last, so a folder without one is an attempt that
-was cut off. `latest` looks no further than at the sizes of the files that the index names.
+The checkpoint of step 20 is the folder `step-20`. The index is written last, so a folder without one is an interrupted
+save. `latest` checks only the sizes of the files that the index names.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf of the tree. `kind` is "array", "numpy", or the name of a Python type, of which `value` is the text."""
+    """A leaf of the tree. `kind` is "array", "numpy", or the name of a Python type. `value` is the text of a value of
+    this type."""
 
     path: str
     kind: str
@@ -97,7 +99,7 @@ def folder_of(folder: Path, step: int) -> Path:
 
 
 def steps_in(folder: Path) -> Iterator[int]:
-    """The steps of which the folder has a checkpoint, whole or not, from the last."""
+    """The steps of the checkpoints in the folder, complete or not, the last first."""
     if not folder.is_dir():
         return
     found = [int(match[1]) for entry in folder.iterdir() if (match := _FOLDER.match(entry.name))]
@@ -105,7 +107,7 @@ def steps_in(folder: Path) -> Iterator[int]:
 
 
 def read_index(folder: Path) -> Index:
-    """The index of a checkpoint. Raises DamagedError if the files are not those that it names."""
+    """The index of a checkpoint. Raises DamagedError if one of its files is missing or has another size."""
     index = _decoded(folder / INDEX)
     for name, size in index.files:
         path = folder / name

@@ -1,4 +1,5 @@
-"""Reading checkpoints: each process reads what its devices need, whoever has written it. After `saving`."""
+"""Reading checkpoints: each process reads the elements that its devices need, from the files of any process. After
+`saving`."""
 
 from __future__ import annotations
 
@@ -96,7 +97,7 @@ def _shown(leaf: Leaf) -> str:
 
 
 def _array(reader: _Reader, leaf: Leaf, place: Any) -> Array:
-    """An array, on a placement; without one it goes where later calls want it."""
+    """An array on a placement. Without a placement, it is uncommitted."""
     dtype = _dtype(leaf)
     if not dtypes.is_key(dtype) and dtypes.canonicalize(dtype) != dtype:
         raise ValueError(
@@ -127,7 +128,7 @@ def _array(reader: _Reader, leaf: Leaf, place: Any) -> Array:
 
 
 def _restored(reader: _Reader, leaf: Leaf, like: Any, place: Any) -> Any:
-    """A leaf. `like` says what it becomes, None that it becomes what it was."""
+    """A leaf, in the type of `like`. If `like` is None, in the type that was saved."""
     if not leaf.dtype:
         value = value_of(leaf.kind, leaf.value)
         if isinstance(like, (Array, ShapeDtypeStruct)):
@@ -140,11 +141,11 @@ def _restored(reader: _Reader, leaf: Leaf, like: Any, place: Any) -> Any:
     return _array(reader, leaf, place)
 
 
-# What is wanted
+# The requested tree
 
 
 def _placement(like: Any) -> Any:
-    """Where an array like this is; None if that is open."""
+    """The placement of an array; None if it is not committed."""
     if isinstance(like, ShapeDtypeStruct):
         return like.sharding
     if type(like) is not Array:
@@ -154,7 +155,7 @@ def _placement(like: Any) -> Any:
 
 
 def _difference(leaf: Leaf, like: Any) -> str | None:
-    """How a leaf and what it is to be differ in type; None if they don't."""
+    """The difference between the types of a leaf and of `like`; None if they agree."""
     if isinstance(like, (Array, ShapeDtypeStruct, np.ndarray, np.generic)):
         given = tuple(like.shape), like.dtype
         # A Python number becomes an array of any dtype.
@@ -180,13 +181,13 @@ def _matched(index: Index, pairs: Sequence[tuple[Any, Any]], folder: Path) -> li
         more = f"; and {len(wrong) - 8} more" if len(wrong) > 8 else ""
         raise ValueError(
             f"restore: {folder} and like differ: {'; '.join(wrong[:8])}{more}. What to do: give a tree like the one "
-            "that was saved, or none, and change what is restored"
+            "that was saved, or leave `like` out and change the restored tree"
         )
     return [there[path] for path in wanted]
 
 
 def _chosen(folder: Path, step: int | None) -> Path:
-    """The folder of the step that process 0 finds or was given. All processes come here."""
+    """The folder of the step that process 0 finds or was given. All processes call this."""
     own = latest(folder) if step is None else step
     told = [each.decode() for each in agreed("checkpoint.restore", f"{'' if own is None else own} {step}".encode())]
     first = told[0].split()[0] if not told[0].startswith(" ") else ""

@@ -1,9 +1,9 @@
 """Writing checkpoints, by a thread beside the program.
 
-`save` takes copies of what this process writes, which the runtime makes without waiting, and returns. The thread writes
-the process's file; the processes meet; process 0 writes the index; they meet again. So the index is there when all
-files are, and a failure anywhere is known everywhere. One save is under way at a time. `restoring` and the next `save`
-come after `wait`, which raises what went wrong.
+`save` copies the parts that this process writes, and returns. The runtime makes the copies without waiting. The thread
+writes the file of the process, then all processes meet. Process 0 writes the index, and they meet again. So the index
+exists only if all files do, and every process knows of a failure in another one. One save is under way at a time.
+`restoring` and the next `save` first call `wait`, which raises the failure.
 """
 
 from __future__ import annotations
@@ -59,21 +59,22 @@ def everyone() -> tuple[int, ...]:
 
 
 def timeout_ms() -> int:
-    """How long a process waits for the others to come to a checkpoint, 0 for ever."""
+    """The maximum wait for the other processes at a checkpoint; 0 for no limit."""
     return config.collective_timeout * 1000
 
 
 def agreed(what: str, own: bytes) -> list[bytes]:
-    """What all processes give at this point."""
+    """The bytes of all processes at this point."""
     return meet(what, everyone(), own, timeout_ms()) if processes.are_several else [own]
 
 
-# What is saved
+# The saved values
 
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The leaves with this process's parts, and copies of these, which later calls of the program don't change."""
+    """The leaves with this process's parts, and copies of these parts, which later calls of the program don't
+    change."""
 
     leaves: list[Leaf]
     tensors: list[Tensor]
@@ -115,7 +116,9 @@ def _part_name(path: str, start: tuple[int, ...], is_all: bool) -> str:
 
 def _of_array(path: str, x: Array, taken: _Snapshot) -> Leaf:
     if x.is_deleted():
-        raise ValueError(f"save: the array at {path!r}, {short(x.aval)}, was deleted or donated: save what came of it")
+        raise ValueError(
+            f"save: the array at {path!r}, {short(x.aval)}, was deleted or donated: save the array that replaced it"
+        )
     leaf = Leaf(path, "array", str(x.dtype), x.shape, x.aval.weak_type)
     parts: list[Part] = []
     own = processes.index
@@ -173,7 +176,7 @@ def _taken(pairs: list[tuple[Any, Any]]) -> _Snapshot:
 
 
 class _Saving:
-    """The save that is under way, and why the last one failed."""
+    """The save that is under way, and the failure of the last one."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -276,7 +279,7 @@ def _write_all(root: Path, index: Index, taken: _Snapshot, keep: int | None) -> 
 
 
 def _check(step: int, everything: list[dict[str, Any]]) -> None:
-    """Raise RuntimeError for a failure elsewhere, ValueError where the processes do not save the same."""
+    """Raise RuntimeError for a failure elsewhere, ValueError if the processes do not save the same."""
     what = f"save: the checkpoint of step {step}"
     for number, each in enumerate(everything):
         if "failure" in each:
@@ -308,7 +311,8 @@ def _short(leaf: dict[str, Any]) -> str:
 
 
 def _complete(root: Path, place: Path, index: Index, everything: list[dict[str, Any]], keep: int | None) -> None:
-    """In process 0: write the index, then remove what no index names, and the checkpoints that are not kept."""
+    """In process 0: write the index, then remove files that the index does not name, and checkpoints that are not
+    kept."""
     named = [(name, size) for name, size in (each["file"] for each in everything)]
     for name, _ in named:
         if not (place / name).exists():
@@ -325,14 +329,14 @@ def _complete(root: Path, place: Path, index: Index, everything: list[dict[str, 
         if entry.name != INDEX and entry.name not in dict(named):
             entry.unlink()
     for old in _others(root, index.step, keep):
-        # The index goes first: what is left is no checkpoint.
+        # The index is removed first: without it, the other files are no checkpoint.
         with contextlib.suppress(FileNotFoundError):
             (old / INDEX).unlink()
         shutil.rmtree(old, ignore_errors=True)
 
 
 def _others(root: Path, step: int, keep: int | None) -> Iterator[Path]:
-    """The folders of checkpoints that go: those before the last `keep` ones, and attempts that were cut off."""
+    """The folders to remove: checkpoints before the last `keep` ones, and interrupted saves."""
     if keep is None:
         return
     earlier = [folder_of(root, each) for each in steps_in(root) if each < step]

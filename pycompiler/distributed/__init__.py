@@ -1,7 +1,7 @@
 """Programs of several processes: `mpirun -n 4 python train.py` computes on the devices of all of them.
 
-Call `initialize()` before devices are used. It finds out how the process was started (`launchers`), loads the user's
-MPI (`mpi`), and connects the processes (`start`). docs/distributed.md has the launchers, the rules and the errors.
+Call `initialize()` before devices are used. It finds the launcher of the process (`launchers`), loads the user's MPI
+(`mpi`), and connects the processes (`start`). docs/distributed.md has the launchers, the rules and the errors.
 """
 
 from pycompiler.core.tracing.boundary import protect

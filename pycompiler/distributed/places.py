@@ -1,4 +1,5 @@
-"""The line that runs in this process, for others that wait long for it. After `launchers`; `start` begins it."""
+"""The line that runs in this process, for messages of processes that wait long for it. After `launchers`; `start`
+begins it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def _answer() -> None:
 
 
 def current_place(is_in_launch: bool) -> str:
-    """`train.py:31 (load)`, of the main thread. In a launch, that of its callback, which the runtime calls."""
+    """`train.py:31 (load)`: the line of the main thread. In a launch, the line of the callback that the runtime
+    calls."""
     frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
     main = frames.pop(threading.main_thread().ident or 0, None)
     callbacks = [frame for frame in frames.values() if _is_called_by_runtime(frame)] if is_in_launch else []

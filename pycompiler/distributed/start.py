@@ -1,7 +1,8 @@
 """The start and the end of a program of several processes. After `launchers` and `mpi`.
 
-The order of a start: how the process was started; MPI, by its own launcher or by a PMI server in process 0; the control
-plane in process 0, whose address goes by MPI or is given; then all processes tell their devices.
+The order of a start: the process finds its launcher; MPI starts, by its own launcher or by a PMI server in process 0;
+the processes connect to the control plane in process 0, whose address is given or comes by MPI; all processes tell
+their devices.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from pycompiler.distributed.places import start_answering
 
 @dataclass
 class _State:
-    """What `initialize` was called with, and from where."""
+    """The arguments of `initialize`, and the place of its call."""
 
     request: tuple[Any, ...]
     place: str
-    # Whether this process told the others that it fails, and whether it has left.
+    # Whether this process has told the others of its failure, and whether it has left.
     has_failed: bool = False
     has_left: bool = False
     pmi_port: int = 0
@@ -62,14 +63,14 @@ def initialize(
 ) -> None:
     """Make this process one of a program of several. Call it before devices are used, in all processes.
 
-    Without arguments, the launcher's environment says how many there are: mpirun (Open MPI, MPICH, Intel, Cray), srun,
-    torchrun, Kubernetes' indexed jobs, or `PYCOMPILER_COORDINATOR_ADDRESS`, `PYCOMPILER_NUM_PROCESSES` and
+    Without arguments, the launcher's environment gives the number of processes: mpirun (Open MPI, MPICH, Intel, Cray),
+    srun, torchrun, Kubernetes' indexed jobs, or `PYCOMPILER_COORDINATOR_ADDRESS`, `PYCOMPILER_NUM_PROCESSES` and
     `PYCOMPILER_PROCESS_ID`. A process that no launcher started is a program of one. A second equal call does nothing.
 
-    The processes of a machine divide its GPUs: one GPU each where there are as many. `local_device_ids`, a number or
+    The processes of a machine divide its GPUs: one GPU each if there are enough. `local_device_ids`, a number or
     numbers among the GPUs that the driver shows to this process, chooses others.
 
-    `coordinator_address` is where process 0 listens, "host:port"; launchers of MPI need none. `initialization_timeout`
+    `coordinator_address` is the address of process 0, "host:port"; launchers of MPI need none. `initialization_timeout`
     is in seconds; a process that is silent for `heartbeat_timeout_seconds` has failed.
 
     Raises ValueError for settings that differ or are too few, RuntimeError after devices were used, ImportError
@@ -116,7 +117,8 @@ def _left_ms(deadline: float) -> int:
 
 @contextlib.contextmanager
 def _named_if_late(start: Start, phase: str, deadline: float) -> Iterator[None]:
-    """Around a wait of MPI, which knows nobody's name: when the time is over, the control plane says who was there."""
+    """A context for a wait of MPI, whose errors name no process. If the time is over, the control plane names the
+    missing processes."""
     _runtime.set_value(f"{phase}: begun by {start.process_id}", b"")
     try:
         yield
@@ -149,7 +151,7 @@ def _own_address() -> str:
 
 
 def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | None, gpus: list[int] | None) -> int:
-    """Connect the processes; the port of the PMI server, 0 without one."""
+    """Connect the processes. Returns the port of the PMI server, 0 without one."""
     pmi_port = 0
     assert start.process_id is not None
     assert start.num_processes is not None
@@ -181,7 +183,7 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
 def _start_mpi(start: Start, version: str, deadline: float) -> None:
     late = (
         f"distributed.initialize: MPI_Init of {version} has not returned in time: it waits for processes that have not "
-        f"started, of the {start.num_processes} that {start.launcher} speaks of"
+        f"started, of the {start.num_processes} that {start.launcher} names"
     )
     rank, size = _runtime.start_mpi(_left_ms(deadline), late)
     if (rank, size) != (start.process_id, start.num_processes):
@@ -202,7 +204,7 @@ def _coordinator_by_mpi(start: Start, deadline: float, silence_ms: int) -> tuple
         port = _runtime.serve_processes(address, 0, start.num_processes, secret, silence_ms)
         told = json.dumps([address, port, secret]).encode()
     late = (
-        "distributed.initialize: process 0 has not told where it listens in time: it has failed, or does not run. What "
+        "distributed.initialize: process 0 has not told its address in time: it has failed, or does not run. What "
         "to do: look for its error in the output of the launcher"
     )
     address, port, secret = json.loads(_runtime.broadcast_by_mpi(told, _left_ms(deadline), late))
@@ -230,7 +232,8 @@ def _connect(start: Start, address: str, port: int, secret: str, deadline: float
 
 
 def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> int:
-    """Start an MPICH without its launcher: process 0 answers what the launcher would. Its port for that."""
+    """Start an MPICH without its launcher: process 0 answers in place of the launcher. Returns the port for the
+    answers."""
     assert start.num_processes is not None
     everyone = list(range(start.num_processes))
     hosts = [
@@ -261,7 +264,7 @@ def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> 
 
 
 def _keep_gpus(start: Start, gpus: list[int] | None, deadline: float) -> list[str]:
-    """Divide the GPUs of each machine among its processes; the uuids of those here."""
+    """Divide the GPUs of each machine among its processes. Returns the uuids of this process's GPUs."""
     assert start.process_id is not None
     assert start.num_processes is not None
     told = json.dumps({"host": socket.gethostname(), "gpus": _runtime.visible_gpus()}).encode()
@@ -329,7 +332,7 @@ def _install_ends() -> None:
     earlier = sys.excepthook
 
     def tell(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-        # What came from another process is no failure of this one.
+        # An error from another process is not a failure of this one.
         if not isinstance(error, DistributedError):
             _tell_failure(kind, error, trace)
         elif _state is not None:
@@ -350,7 +353,7 @@ def _tell_failure(kind: type[BaseException], error: BaseException, trace: Any) -
 
 
 def shutdown() -> None:
-    """Leave the program: wait for what was launched, and for the other processes, as long as they live. The end of the
+    """Leave the program: wait for launched work, and for the other processes, as long as they live. The end of the
     process does the same. A second call does nothing."""
     if _state is None or _state.has_left:
         return
