@@ -73,7 +73,7 @@ def callback(
     partitioned: bool = False,
     **kwargs: Any,
 ) -> Callable[..., None] | None:
-    """Call a Python function with these values each time that the program comes here.
+    """Call a Python function with these values each time that the program runs this line.
 
     `args` and `kwargs` are trees of arrays, which the function gets as Arrays, and of other values, which it gets
     unchanged. Its result is ignored. Without `ordered`, compiled code does not wait; an exception is logged, and raised
@@ -121,17 +121,17 @@ def breakpoint(
     token: Any = None,
     **kwargs: IO[str],
 ) -> Any:
-    """Stop here each time that the program comes here, with a terminal for the values of the user's local names.
+    """Stop each time that the program runs this line, with a terminal for the values of the user's local names.
 
-    The commands are `p` and `pp` (an expression), `u` and `d` (another frame), `l` (the source), `bt` (all frames),
-    `c` (go on) and `q` (SystemExit); any other line is an expression. Names have the values of this run, and those that
-    were no arrays the values that they had while the function was traced. A call of the program returns when the
-    terminal lets it. Under `vmap` the program stops once for each element.
+    The commands are `p` and `pp` (an expression), `u` and `d` (another frame), `l` (the source), `bt` (all frames), `c`
+    (go on) and `q` (SystemExit); any other line is an expression. Arrays have the values of this run. Other local names
+    have their values from the trace of the function. A call of the program returns after the terminal continues it.
+    Under `vmap` the program stops once for each element.
 
     `num_frames` limits the frames, the innermost first; without `filter_frames` those of this package are shown, too.
-    With `ordered`, it keeps the order of ordered prints. `token`, a tree of arrays, is returned: the program stops when
-    it is computed, and not at all if nothing needs the result. `stdin` and `stdout`,
-    text files, replace the terminal.
+    With `ordered`, it keeps the order of ordered prints. `token`, a tree of arrays, is returned. The program stops when
+    the token is computed. If nothing needs the result, the program does not stop. `stdin` and `stdout`, text files,
+    replace the terminal.
 
     Raises ValueError for `token` together with `ordered`, and for a `backend` other than None and "cli", TypeError for
     other keywords.
@@ -239,7 +239,7 @@ def print(
     _use_logging: bool = False,
     **kwargs: Any,
 ) -> Callable[..., None] | None:
-    """Print values each time that the program comes here, formatted as `fmt.format(*args, **kwargs)` does.
+    """Print values each time that the program runs this line, formatted as by `fmt.format(*args, **kwargs)`.
 
     `args` and `kwargs` follow the rules of `callback`. A format without fields is printed unchanged, followed by the
     values. Without a format, the result is a function that takes it with its values.

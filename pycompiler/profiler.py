@@ -162,8 +162,8 @@ def stop_server() -> None:
 def register_subprocess(pid: int, port: int) -> Callable[[], None]:
     """Record another process, which has called `start_server(port)`, in each profile of this one from now on.
 
-    Returns a function that ends this. Raises ValueError for a process that is registered already, RuntimeError if no
-    server answers at the port.
+    Returns a function that ends the registration. Raises ValueError for a process that is registered already,
+    RuntimeError if no server answers at the port.
     """
     global _have_others
     remove = _servers().register_subprocess(pid, port)

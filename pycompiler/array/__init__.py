@@ -1,1 +1,1 @@
-"""Operators, methods, `await` and the display of arrays. Imports all other rooms."""
+"""Operators, methods, `await` and the display of arrays. Imports all other folders."""

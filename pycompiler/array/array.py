@@ -1,7 +1,7 @@
 """The operators and methods of arrays, attached to `Array` and to tracers alike: each is a function of `numpy`.
 
-Imports `numpy/`. The few members that need the elements (`bool`, `int`, `repr`, pickling) are for `Array` alone: the
-answers of a tracer to them are in `core.tracing.trace`.
+Imports `numpy/`. The few members that need the elements (`bool`, `int`, `repr`, pickling) are for `Array` alone:
+`core.tracing.trace` has those of tracers.
 """
 
 from __future__ import annotations
@@ -397,7 +397,7 @@ _OWN: dict[str, Any] = {
     "__dlpack_device__": interchange.dlpack_device,
     "devices": _devices,
     "platform": lambda self: next(iter(_devices(self))).platform,
-    "sharding": property(lambda self: _sharding(self), doc="On which devices the elements are, and which where."),
+    "sharding": property(lambda self: _sharding(self), doc="The devices of the elements, and the elements on each."),
     "format": property(lambda self: row_major(self.ndim, self.sharding), doc="The layout in memory, and the sharding."),
     "is_fully_replicated": property(lambda self: self.sharding.is_fully_replicated, doc="Whether each device has all."),
     "is_fully_addressable": property(

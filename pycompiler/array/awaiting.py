@@ -1,7 +1,7 @@
 """`await array` in asyncio: the event loop continues until the array is ready. Importing this attaches it to `Array`.
 
 An event loop watches one file descriptor for all of its arrays. It becomes readable when an array is done. No thread
-waits, and completing an array takes no lock of Python. Uses `_runtime.Notifier`; no room imports this module.
+waits, and completing an array takes no lock of Python. Uses `_runtime.Notifier`; no other folder imports this module.
 """
 
 from __future__ import annotations

@@ -86,7 +86,8 @@ def empty_ref(ty: Any, memory_space: None = None) -> Ref:
 
 @boundary
 def freeze(ref: Ref) -> Any:
-    """The array that a reference holds. It should not be used any more; unlike after `free_ref`, this is not checked.
+    """The array that a reference holds. The reference should not be used any more. Unlike after `free_ref`, this is not
+    checked.
 
     >>> import pycompiler as pc
     >>> pc.freeze(pc.new_ref(3.0))
@@ -147,7 +148,7 @@ def swap(ref: Any, idx: Any, value: Any) -> Any:
 
 @boundary
 def addupdate(ref: Any, idx: Any, x: Any) -> None:
-    """Add to elements; where an index occurs twice, both values are added. Bools are added by "or".
+    """Add to elements. If an index occurs twice, both values are added. Bools are added by "or".
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> r = pc.new_ref(pnp.arange(3))
@@ -229,7 +230,7 @@ def _checked(name: str, ref: Any) -> Ref:
 
 
 def _place(name: str, ref: Any, idx: Any) -> tuple[Ref, list[Any]]:
-    """The reference, and the indices one after the other, without those of everything."""
+    """The reference, and the indices one after the other, without indices that select all elements."""
     indices = [*ref.indices, idx] if isinstance(ref, RefView) else [idx]
     found = _checked(name, ref.ref if isinstance(ref, RefView) else ref)
     return found, [index for index in indices if not (index is None or index is Ellipsis or _is_empty(index))]
@@ -274,7 +275,8 @@ def _write(name: str, ref: Any, idx: Any, value: Any, kind: str = "set") -> None
 
 
 def _has_arrays(index: Any) -> bool:
-    """Whether an index selects by arrays or masks. Elsewhere a write moves inside, as the read does."""
+    """Whether an index selects by arrays or masks. For other indices, a write clips positions to the bounds, as the
+    read does."""
     items = index if isinstance(index, tuple) else (index,)
     return any(isinstance(item, list) or (is_array(item) and get_aval(item).ndim > 0) for item in items)
 

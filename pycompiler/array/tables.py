@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-# The maximum of rows, or columns, that are all shown; the number at each end beyond that; the maximum of tables for an
-# array of more than two dimensions.
+# Up to the first number, all rows or columns are shown, else the second number at each end. The third number limits the
+# tables for an array of more than two dimensions.
 _WHOLE, _ENDS, _MOST_TABLES = 12, 4, 3
 
 _GAP = "…"

@@ -90,7 +90,7 @@ def _store() -> Store | None:
 
 
 def reset() -> None:
-    """Look at the folders anew: one that was refused is tried again."""
+    """Forget the state of all folders: a refused folder is tried again."""
     _stores.clear()
     _told.clear()
 
@@ -107,7 +107,7 @@ def _target() -> str | None:
         return None
     target = identity.target()
     if target is None:
-        _tell("this system does not say which processor it has (/proc/cpuinfo), so that nothing is kept")
+        _tell("this system does not describe its processor (/proc/cpuinfo), so nothing is kept")
     return target
 
 
@@ -131,8 +131,8 @@ def key_of(graph: Graph, aliases: Aliases, tuning: str = "", device: str = "") -
 
 
 def key_of_module(digest: str, options: str) -> Key | None:
-    """The key of the code of a module from elsewhere, of which the digest covers all that counts; also if the cache is
-    off. None if the system does not say which processor it has."""
+    """The key of the code of a foreign module, also if the cache is off. The digest covers everything that the code
+    depends on. None if the system does not describe its processor."""
     target = identity.target()
     if target is None:
         return None
@@ -182,7 +182,7 @@ def refuse(key: Key, name: str, why: str) -> None:
         store.drop(key.digest)
         _tell(
             f"the entry of {name} is damaged, {why}: {store.path(key.digest)}. It was dropped, and {name} is compiled "
-            "again. If this happens often, look after the disk"
+            "again. If this happens often, check the disk"
         )
 
 
@@ -240,7 +240,7 @@ def find_plan(key: PlanKey) -> Plan | None:
         store.drop(key.digest, PLAN)
         _tell(
             f"the measured plan of {key.form} is damaged, {damaged}: {store.path(key.digest, PLAN)}. It was dropped, "
-            "and is measured again where the setting tuning says so. If this happens often, look after the disk"
+            "and is measured again if the setting tuning asks for it. If this happens often, check the disk"
         )
         return None
     return _plans.setdefault((store.folder, key.digest), plan)

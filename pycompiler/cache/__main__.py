@@ -1,8 +1,8 @@
 """`python -m pycompiler.cache list | explain [KEY ...] | clear`: the entries of the disk cache, and their origins.
 
 `list` shows the entries, the last used first: code, and measured plans. `explain` shows the origin of entries, and the
-difference from the nearest other entry. It takes keys or the beginnings of keys; without keys, it shows the last new
-entries, each of which is a miss. `clear` removes all entries.
+difference from the nearest other entry. `explain` takes keys or the beginnings of keys. Without keys, it shows the last
+new entries, each of which is a miss. `clear` removes all entries.
 """
 
 from __future__ import annotations

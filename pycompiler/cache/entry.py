@@ -1,7 +1,8 @@
 """The entry of a compilation, and its bytes in a file: a head, information about the code, the code.
 
-Only the build of the compiler that wrote the bytes reads them, since the key has the build. So their form may change.
-Checksums detect damage; that of the head covers the key too. They do not protect against attacks; the folder does.
+The key has the build of the compiler, so only the build that wrote the bytes reads them, and their form may change.
+Checksums detect damage; the checksum of the head covers the key, too. The folder, not the checksums, protects against
+attacks.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _START = _HEAD.size + _CHECKSUM
 
 
 class DamagedError(Exception):
-    """The bytes differ from the written ones. The message says how."""
+    """The bytes differ from the written ones. The message describes the difference."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Artifact:
     arena_bytes: int
     flops: float
     is_unbounded: bool
-    # For such code: whether a speculative run ends when the loop budget of its frame is used up.
+    # For code with loops of unknown length: whether a speculative run ends when the loop budget of its frame is used
+    # up.
     has_loop_budget: bool
     # The operations that can fail: the primitive, and the place in the user's code.
     sites: Sequence[tuple[str, str]]

@@ -1,10 +1,10 @@
-"""The fingerprint of a graph: a digest of everything that emission reads. Graphs with one digest give one module, but
-for places.
+"""The fingerprint of a graph: a digest of everything that emission reads. Graphs with equal digests give equal modules,
+except for places.
 
 `compile` computes it without loading the compiler. It mirrors `emit`; a test checks that emission reads no parameter
 that the fingerprint omits. Places in the user's code affect only messages. Code compiled for one program must name the
-lines of another. So the digest has which equations share a line, but not the lines: a line is a number, which each
-program maps to its own line.
+lines of another. So the digest covers which equations share a line, but not the lines. It has a number for each line,
+which each program maps to its own line.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _MODEL = (
     "CPU part",
 )
 _FEATURES = ("flags", "Features")
-# The instruction sets of most interest to people: the width of vectors, and multiplications in one instruction.
+# The instruction sets that people look for: the width of vectors, and multiplications in one instruction.
 _VECTOR_SETS = ("sse4", "fma", "f16c", "avx", "amx", "asimd", "sve", "bf16", "i8mm")
 # glibc's _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE. Tiles depend on them.
 _CACHES = (188, 191, 194)
@@ -126,7 +126,7 @@ def instruction_sets() -> str:
 @functools.cache
 def target() -> str | None:
     """The processor: its model name, and a digest of all properties that affect code. None if the system does not
-    tell."""
+    describe it."""
     said = _processor()
     features = next((said[name] for name in _FEATURES if name in said), None)
     if features is None:

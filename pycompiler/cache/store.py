@@ -80,10 +80,10 @@ class Store:
             parent = os.path.dirname(parent)
         owner = os.stat(parent).st_uid
         if os.geteuid() == 0 and owner != 0:
-            # As with sudo, which does not change HOME: the folder would lock out the owner of the parent.
+            # This happens with sudo, which does not change HOME. The folder would lock out the owner of the parent.
             raise RefusedError(
                 f"the folder {self.folder} is not there, and {parent} belongs to user {owner}, not to root; make it "
-                "with mkdir -m 700 if it is meant to be there, name one of root's"
+                "with mkdir -m 700, or name a folder of root"
             )
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -231,8 +231,8 @@ class Store:
     @contextlib.contextmanager
     def _locked(self) -> Generator[bool]:
         """A context with the lock of this folder, and whether it was free. The lock belongs to the process: a forked
-        child does not hold it, and it ends with the process. Two threads of the process may both get it. At worst both
-        measure the folder."""
+        child does not hold it, and it ends with the process. Two threads of the process may both get the lock. In the
+        worst case, both measure the folder."""
         file = os.open(f"{self.folder}/lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             is_locked = True
@@ -249,8 +249,8 @@ class Store:
 
 
 def _read(file: int, size: int) -> bytes:
-    """The bytes of a file. If the file has fewer than its size says, only these: a wrong size must not allocate that
-    much memory."""
+    """The bytes of a file. If the file has fewer bytes than its stated size, only these: a wrong size must not allocate
+    that much memory."""
     data = os.read(file, min(size, _FIRST))
     if size > _FIRST and length(data) != size:
         return data

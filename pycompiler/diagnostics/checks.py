@@ -68,8 +68,8 @@ def run(
 ) -> Any:
     """The results of a compiled graph for these arrays. Raises FloatingPointError when they have a nan (or infinity).
 
-    The message names the primitive that made it and the user's line. If the graph has no line for the equation, it is
-    the line that is running now. `names` gives the names of the arguments.
+    The message names the primitive that gave the nan, and the user's line. If the graph has no line for the equation,
+    it names the line that is running now. `names` gives the names of the arguments.
     """
     look = NonFiniteCheck(config.debug_nans, config.debug_infs)
     # The replay checks inner calls, so their own checks are off.
@@ -86,7 +86,7 @@ def run(
         graph = lowered(graph)
         replay.graph(graph, leaves, [fault is not None for fault in faults])
         replay.graph(graph, leaves, [True] * len(faults))
-    # The steps do not reproduce the fault: the compiled whole rounds differently, or an argument is a result.
+    # The steps do not reproduce the fault: the compiled graph rounds differently, or a result is an argument.
     what = next(fault for fault in faults if fault)
     raise FloatingPointError(f"{place.describe() if place else 'no place is known'}\na result {what}.")
 

@@ -68,7 +68,7 @@ def _frame(info: inspect.FrameInfo) -> tuple[Frame, list[Any]]:
     for name, value in info.frame.f_locals.items():
         try:
             tree_flatten(value)
-        except Exception:  # a class of the user's may raise anything
+        except Exception:  # a class of the user may raise any error
             value = _Unknown()
         names.append((name, value))
     leaves, tree = tree_flatten(names)

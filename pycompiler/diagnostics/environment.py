@@ -1,6 +1,6 @@
 """The machine and the versions, for reports of faults. `python -m pycompiler` prints them.
 
-MLIR and LLVM are not loaded: the build's version stands for theirs.
+MLIR and LLVM are not loaded: the version of the build determines theirs.
 """
 
 from __future__ import annotations

@@ -113,7 +113,8 @@ def _mean(box: Box, neighbours: list[Box]) -> float:
 
 
 def _separate(layer: list[Box], wanted: list[float]) -> None:
-    """Set the wanted positions, moved apart where boxes would overlap, without a shift of the whole to one side."""
+    """Set the wanted positions. Boxes that would overlap are moved apart, without a shift of the whole layer to one
+    side."""
     for index, (box, x) in enumerate(zip(layer, wanted, strict=True)):
         if index:
             last = layer[index - 1]

@@ -19,7 +19,7 @@ def device_memory_profile(backend: str | None = None) -> bytes:
 
     `backend` is a platform, by default the default one. Each type is a function of the profile, "f32[1000]", with the
     labels "kind" and "device". An array that shares the memory of another one counts, too. Raises ValueError for a
-    platform that is not here.
+    platform that has no devices here.
 
     >>> import gzip
     >>> import pycompiler as pc, pycompiler.numpy as pnp

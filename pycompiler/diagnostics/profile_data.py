@@ -13,12 +13,12 @@ from pycompiler.core.errors import ArgumentError
 
 
 class ProfileEvent(NamedTuple):
-    """What happened in a thread for some time. Times are from the start of the profile."""
+    """An activity of a thread for some time. Times are from the start of the profile."""
 
     name: str
     start_ns: float
     duration_ns: float
-    # Names and values: the category, and what the event says of itself.
+    # Names and values: the category, and the details of the event.
     stats: list[tuple[str, Any]]
 
     @property

@@ -1,7 +1,7 @@
-"""A server of profiles in a running program, and profiles that hold what other processes record by theirs.
+"""A server of profiles in a running program, and profiles that include those of other processes' servers.
 
 It answers at `http://localhost:<port>`: `/trace?seconds=2` with a timeline of the next two seconds, `/memory` with the
-arrays in memory in pprof's format, `/start` and `/stop` for a program that records this one beside itself.
+arrays in memory in pprof's format, `/start` and `/stop` for another program whose profile includes this one.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from pycompiler.core.source import warn
 from pycompiler.diagnostics.pprof import device_memory_profile
 
 _BUSY = "a profile is being recorded"
-# How long a process waits for the answer of another one.
+# The maximum wait for the answer of another process.
 _PATIENCE_S = 60
 _MOST_SECONDS = 3600
-# The processes are on this machine: no proxy is asked.
+# The processes are on this machine: requests use no proxy.
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -94,7 +94,7 @@ _others: dict[int, int] = {}
 
 def register_subprocess(pid: int, port: int) -> Callable[[], None]:
     """Record a process, whose `start_server` has this port, in each profile of this one. Returns a function that ends
-    this. Raises ArgumentError for a process that is registered, RuntimeError if no server answers."""
+    the registration. Raises ArgumentError for a process that is registered, RuntimeError if no server answers."""
     for name, value in (("pid", pid), ("port", port)):
         if not isinstance(value, int) or isinstance(value, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"register_subprocess: {name} is a number, got {value!r} of type {type(value).__name__}")
@@ -120,7 +120,7 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
 
 
 def start_others() -> dict[int, int]:
-    """Start the profiles of the registered processes; their ports, with the clock at the start."""
+    """Start the profiles of the registered processes. Returns their ports, with the clock at the start."""
     started: dict[int, int] = {}
     for port in list(_others.values()):
         try:
@@ -133,7 +133,8 @@ def start_others() -> dict[int, int]:
 
 
 def joined(content: bytes, begin: int, started: dict[int, int]) -> bytes:
-    """A profile that began at this clock, with those of the others, whose times are moved to this clock."""
+    """A profile that began at this clock, joined with the profiles of the others, whose times are moved to this
+    clock."""
     if not started:
         return content
     whole = json.loads(content)
