@@ -1,4 +1,4 @@
-"""Reading checkpoints: each process reads the elements that its devices need, from the files of any process. After
+"""Reading checkpoints: each process reads the elements that its devices need, from the files of any process. Imports
 `saving`."""
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _MOST_WAITING, _MOST_QUEUEING = 0.5, 10.0
 # The limits for one product: this number of seconds, or of runs if these take longer, and the maximum of seconds.
 _USUAL_SECONDS, _LONG_RUNS, _MOST_SECONDS = 3.0, 16, 30.0
 
-# The runs of each plan; the minimum seconds of one sample (short runs are repeated); the length at which the first
+# The runs of each plan, the minimum seconds of one sample (short runs are repeated), and the length at which the first
 # run counts.
 _ROUNDS, _SAMPLE, _LONG = 9, 3e-4, 0.05
 

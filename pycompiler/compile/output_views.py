@@ -1,8 +1,8 @@
 """Output views: the outputs of a graph that are an input, or a part of one. Nothing is computed for them.
 
 `compile` plans with this module. The runtime decides whether a view may be made (`_runtime.worth_viewing`, and at each
-call by the kind of memory): a small part would keep a large array alive, and copying it is cheaper than proving that
-the memory is free.
+call by the kind of memory). A small part would keep a large array alive, and copying the part is cheaper than proving
+that the memory is free.
 """
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
-"""Tracing, graphs and their interpreters. Imports `_runtime` (avals, trees, the current trace); `ops` imports it."""
+"""Tracing, graphs and their interpreters. Imports `_runtime` (avals, trees, the current trace); `primitives` imports
+this folder."""

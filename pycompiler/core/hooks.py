@@ -53,8 +53,8 @@ set_assembler = _runtime.set_assembler
 # `jit.dispatch`: the dtypes with one meaning under every configuration; whether results of calls are checked.
 set_settled_dtypes = _runtime.set_settled_dtypes
 set_checks_enabled = _runtime.set_watched
-# `jit.jit`: the array of a Python value; the classes of errors of executions, and of other processes; the names of a
-# call's leaves; the listener for copies of donated memory.
+# `jit.jit`: the function that makes an array of a Python value, the classes of errors of executions and of other
+# processes, the names of a call's leaves, and the listener for copies of donated memory.
 set_leaf_converter = _runtime.set_leaf_converter
 set_error_type = _runtime.set_error_type
 set_peer_error_type = _runtime.set_peer_error_type

@@ -1,7 +1,7 @@
 """The start of a process, from arguments and the environment: its number, the number of processes, and the address of
 process 0.
 
-Each launcher is a row of `LAUNCHERS`; the first one whose variables are there counts. Before: nothing. After: `start`.
+Each launcher is a row of `LAUNCHERS`; the first one whose variables are set counts. `start` imports this module.
 """
 
 from __future__ import annotations

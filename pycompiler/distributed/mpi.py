@@ -1,4 +1,4 @@
-"""Finding the user's MPI. The runtime loads it by its file; nothing is linked with it. After `launchers`."""
+"""Finding the user's MPI. The runtime loads it by its file; nothing is linked with it. `start` imports this module."""
 
 from __future__ import annotations
 

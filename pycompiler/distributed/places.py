@@ -1,5 +1,5 @@
-"""The line that runs in this process, for messages of processes that wait long for it. After `launchers`; `start`
-begins it."""
+"""The line that runs in this process, for messages of processes that wait long for it. `start` starts the thread that
+answers."""
 
 from __future__ import annotations
 

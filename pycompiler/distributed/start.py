@@ -1,7 +1,7 @@
-"""The start and the end of a program of several processes. After `launchers` and `mpi`.
+"""The start and the end of a program of several processes. Imports `launchers` and `mpi`.
 
-The order of a start: the process finds its launcher; MPI starts, by its own launcher or by a PMI server in process 0;
-the processes connect to the control plane in process 0, whose address is given or comes by MPI; all processes tell
+First, the process finds its launcher. Then MPI starts, by its own launcher or by a PMI server in process 0. The
+processes connect to the control plane in process 0, whose address is given or comes by MPI. At last, all processes tell
 their devices.
 """
 

@@ -321,7 +321,7 @@ class _Later:
 # Launching
 
 
-# Runs; events to set when all earlier runs are launched; None at the end.
+# Runs, events to set when all earlier runs are launched, and None at the end.
 _Queue = queue.SimpleQueue[_Run | threading.Event | None]
 
 

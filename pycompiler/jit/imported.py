@@ -75,8 +75,9 @@ def module_function(source: str | bytes, *, entry: str = "main", name: str | Non
     It is compiled at its first call, once for all sizes of its symbols (`array.symbols`), and the disk cache keeps the
     code. `name` is for messages.
 
-    Raises MLIRError, with the line, for a module that can't be read or does not verify; ValueError for one that calls
-    functions of the host program; TypeError for one with sizes that are neither fixed nor given by symbols.
+    Raises MLIRError, with the line, for a module that can't be read or does not verify. Raises ValueError for a module
+    that calls functions of the host program, and TypeError for a module with sizes that are neither fixed nor given by
+    symbols.
     """
     read = read_code(source, entry)
     if all(aval.is_concrete for aval in read.code.in_avals):

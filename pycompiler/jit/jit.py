@@ -118,7 +118,8 @@ class _Program:
         return flat, leaves, (flat.in_tree.snapshot(), fixed, trace_key())
 
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, Any, Hashable]:
-        """The function of the dynamic arguments, whose structure is to be set; these arguments; the static ones."""
+        """The function of the dynamic arguments, whose structure the caller sets, these arguments, and the static
+        ones."""
         numbers, names = self.options.static_argnums, self.options.static_argnames
         places = [index for index in range(len(args)) if index not in numbers]
         static = {name: value for name, value in kwargs.items() if name in names}

@@ -1,4 +1,5 @@
-"""The transformations: the public face of the interpreters in `core`. Before it: `ops`; after it: `lax`, `numpy`."""
+"""The transformations: the public face of the interpreters in `core`. Imports `primitives`; `lax` and `numpy` import
+this folder."""
 
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.transforms.custom_rules import closure_convert, custom_gradient, custom_jvp, custom_vjp

@@ -1,6 +1,6 @@
 """Functions with custom derivative rules: `custom_jvp`, `custom_vjp`, `custom_gradient`, `closure_convert`.
 
-The public face of core.custom. `custom_arguments` checks the inputs and outputs of rules.
+The public face of `core.autodiff.custom`. `custom_arguments` checks the inputs and outputs of rules.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The functions that `vjp`, `linearize` and `linear_transpose` return: containers of the arrays that they keep.
 
 `jit` and `vmap` can return and take them. Their structure is the linear graph, which is compared by identity; their
-leaves are its constants. Before it: `derivative`, which checks their arguments.
+leaves are its constants. `derivative` imports this module.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`shard_map`: all devices of a mesh run a function for one device on their parts of the arguments.
 
-This module traces and binds the function; `ops.spmd.shard_map` has the rules of the primitive. `pmap` builds on
+This module traces and binds the function; `primitives.spmd.shard_map` has the rules of the primitive. `pmap` builds on
 it, for one axis.
 """
 

@@ -1,4 +1,4 @@
-"""Checks of the structures and types of tangents and cotangents that users pass. Before `derivative`."""
+"""Checks of the structures and types of tangents and cotangents that users pass. `derivative` imports this module."""
 
 from __future__ import annotations
 

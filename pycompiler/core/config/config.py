@@ -474,17 +474,17 @@ def default_device(new_val: Device | str | None) -> contextlib.AbstractContextMa
 
 
 def tuning(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """A context that sets how plans of matrix products and convolutions are chosen, in this thread: "use" takes plans
-    measured on this machine, "measure" also measures missing plans, "off" leaves the choice to the cost model.
-    Raises ValueError for another word.
+    """A context that sets the choice of plans of matmuls and convolutions in this thread. "use" takes plans measured on
+    this machine, "measure" also measures missing plans, "off" leaves the choice to the cost model. Raises ValueError
+    for another word.
     """
     return config.override("tuning", new_val)
 
 
 def gpu_libraries(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """A context that sets NVIDIA's libraries for code on a GPU, in this thread: "auto" takes the libraries that can be
-    loaded, "none" none, or a list of names, separated by commas, that must exist. Raises ValueError for another
-    name."""
+    """A context that sets NVIDIA's libraries for code on a GPU, in this thread. "auto" takes the libraries that can be
+    loaded, "none" takes none. The libraries in a list of names, separated by commas, must exist. Raises ValueError for
+    another name."""
     return config.override("gpu_libraries", new_val)
 
 

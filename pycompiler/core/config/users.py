@@ -1,4 +1,4 @@
-"""Contexts that users make: values that the traces of jitted functions depend on. After `config`."""
+"""Contexts that users make: values that the traces of jitted functions depend on. Imports `config`."""
 
 from __future__ import annotations
 

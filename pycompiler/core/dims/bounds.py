@@ -32,7 +32,7 @@ __all__ = ["bounds"]
 
 _Rational = dict[Monomial, Fraction]
 
-# More maxima than this are not told apart: each doubles the cases.
+# If there are more maxima than this, their cases are not distinguished: each maximum doubles the cases.
 _MOST_CASES = 5
 
 

@@ -46,10 +46,10 @@ Shape = tuple[Dimension, ...]
 class Dim:
     """A symbolic dimension: a size that is known when the compiled function is called. One program serves all sizes.
 
-    `Dim("n")` stands for every size from `min` to `max` (None: unbounded) that is a multiple of `multiple_of`;
-    `min=0` allows empty arrays. `+`, `-`, `*`, `//` and `%` of dimensions are dimensions, or numbers if no symbol is
-    left. Beside an array, or divided by `/`, a dimension is a scalar array. The name identifies a symbol: within one
-    program, one name has one set of bounds.
+    `Dim("n")` stands for every size from `min` to `max` (None: unbounded) that is a multiple of `multiple_of`; `min=0`
+    allows empty arrays. `+`, `-`, `*`, `//` and `%` of dimensions are dimensions, or numbers if no symbol is left. A
+    dimension beside an array, or divided by `/`, is a scalar array. The name identifies a symbol: within one program,
+    one name has one set of bounds.
 
     The bounds decide `==` and `<`. If they leave the answer open, your code gets an `InconclusiveDimensionError` that
     names the bound to add. (JAX: `jax.export.symbolic_shape`, whose symbols have their constraints beside them.)

@@ -1,6 +1,6 @@
-"""The current mesh of a thread: `set_mesh`, and meshes of types, which have no devices. After `mesh`.
+"""The current mesh of a thread: `set_mesh`, and meshes of types, which have no devices. Imports `mesh`.
 
-A program for one device (`shard_map`) has the axes that it is written for as Manual ones.
+In a program for one device (`shard_map`), the axes that it is written for are Manual.
 """
 
 from __future__ import annotations

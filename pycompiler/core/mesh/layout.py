@@ -18,7 +18,7 @@ class Auto:
 class Layout:
     """The order of the dimensions in memory, from the slowest to the fastest.
 
-    `Layout.AUTO` leaves the choice to the compiler, which is row-major.
+    `Layout.AUTO` leaves the choice to the compiler, which chooses row-major.
     """
 
     major_to_minor: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Types in a function for one device: along which axes of the mesh a value varies. After `abstract`.
+"""Types in a function for one device: along which axes of the mesh a value varies. The meshes are those of `abstract`.
 
 Which values vary is no part of `ShapedArray`: a tracker knows it while the function is traced
 (`primitives.spmd.varying`). `TypeOnDevice` shows both to the user.

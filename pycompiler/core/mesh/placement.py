@@ -1,8 +1,8 @@
 """Placements of arrays (devices, and shardings over several), and putting one array on a placement, outside traces.
 
-A sharding is any object with two members: `device_set`, the set of its devices, and `place(array, donate=False)`, which
-takes an Array or an ndarray and returns an Array of the same elements, laid out by the sharding. A sharding over a
-single device stands for that device. `ops.spmd.placement` has the primitive, `lax.placement` handles traces and trees.
+A sharding is any object with two members. `device_set` is the set of its devices. `place(array, donate=False)` takes an
+Array or an ndarray, and returns an Array of the same elements, laid out by the sharding. A sharding over a single
+device stands for that device. `primitives.spmd.placement` has the primitive, `lax.placement` handles traces and trees.
 """
 
 from __future__ import annotations

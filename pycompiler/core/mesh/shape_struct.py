@@ -1,4 +1,4 @@
-"""`ShapeDtypeStruct`, a shape and dtype in the place of an array, and objects like it. After `sharding`."""
+"""`ShapeDtypeStruct`, a shape and dtype in the place of an array, and objects like it. Imports `sharding`."""
 
 from __future__ import annotations
 

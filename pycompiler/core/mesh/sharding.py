@@ -1,6 +1,6 @@
 """Shardings: the devices of an array, and the elements that each device holds.
 
-A sharding lays out the argument of `device_put` (`place`), and is an attribute of every array. After `mesh`.
+A sharding lays out the argument of `device_put` (`place`), and is an attribute of every array. Imports `mesh`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Shardings as parts of types: an aval says which Explicit mesh axes divide its dimensions. After `sharding`.
+"""Shardings as parts of types: an aval says which Explicit mesh axes divide its dimensions. Imports `sharding`.
 
-`ShapedArray.explicit_sharding` is None unless there is something to say: an Explicit axis divides a dimension, or an
-axis of the mesh is not Explicit, so that the partitioner may divide the value along it. Equal shardings are one object;
-so avals, and the keys of caches, compare addresses. `spmd.partition.typing` has the types of results.
+`ShapedArray.explicit_sharding` is None unless an Explicit axis divides a dimension, or the mesh has an axis that is not
+Explicit. The partitioner may divide the value along such an axis. Equal shardings are one object, so avals, and the
+keys of caches, compare addresses. `spmd.partition.typing` has the types of results.
 """
 
 from __future__ import annotations

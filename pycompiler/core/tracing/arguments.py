@@ -1,10 +1,10 @@
 """Conversion of the arguments of public functions: sizes become integers, stand-ins for arrays become arrays.
 
-A size, axis, count, bound, stride or permutation may be anything that Python accepts as an integer: integers of NumPy
-and of this package without dimensions, an IntEnum, a bool, a dimension; and a tuple, list or array of them. This module
-lists these parameters by their names, which are JAX's. An object with a method `__jax_array__` stands for the array
-that the method returns, alone or in lists and tuples. `boundary` calls this module, so that the functions themselves
-get ints and arrays only.
+A size, axis, count, bound, stride or permutation may be anything that Python accepts as an integer: an integer of
+NumPy, an integer array without dimensions, an IntEnum, a bool, or a dimension. A tuple, list or array of these is
+accepted, too. This module lists these parameters by their names, which are JAX's. An object with a method
+`__jax_array__` stands for the array that the method returns, alone or in lists and tuples. `boundary` calls this
+module, so that the functions themselves get ints and arrays only.
 """
 
 from __future__ import annotations

@@ -20,8 +20,9 @@ Name = Hashable
 
 
 class Axis(NamedTuple):
-    """A mapped axis: its `axis_name` or None, its size, the axes of a mesh that divide it where shardings are
-    constrained, and the Explicit axes that divide the mapped dimensions of the arguments, with their abstract mesh."""
+    """A mapped axis: its `axis_name` or None, and its size. `spmd` has the mesh axes that divide it in constraints of
+    shardings. `explicit` has the Explicit axes that divide the mapped dimensions of the arguments, with their abstract
+    mesh."""
 
     name: Name | None
     size: Dimension
@@ -57,9 +58,9 @@ class VaryingTracker:
 class Manual(NamedTuple):
     """The axes of a mesh for which a function is written as the program of one device.
 
-    `varying`: along these, values that are equal everywhere are distinguished from varying ones, and derivatives rely
-    on this.
-    `tracker` is set while the user's function is traced. `mesh` is the mesh without its devices, if it is known.
+    `varying` has the axes along which varying values are distinguished from values that are equal everywhere.
+    Derivatives rely on this. `tracker` is set while the user's function is traced. `mesh` is the mesh without its
+    devices, if it is known.
     """
 
     names: frozenset[Name]

@@ -1,6 +1,6 @@
 """The primitive that makes a dimension a scalar array, for arithmetic between symbols and arrays.
 
-`ops.creation` lists its entry. It is defined here because recording a graph binds it for every `Dim` operand.
+`primitives.creation` lists its entry. It is defined here because recording a graph binds it for every `Dim` operand.
 """
 
 from __future__ import annotations

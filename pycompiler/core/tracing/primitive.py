@@ -1,7 +1,8 @@
 """The names for writing a family of primitives: `Primitive`, and the types of its rules, their arguments and samples.
 
-The entries themselves are in `ops`, one file for each family (the four that the interpreters use are in `structural`,
-nested calls in `call`). The name is the contract with the compiler: a graph's equation becomes `array.<name>`.
+The entries themselves are in `primitives`, one file for each family (the four that the interpreters use are in
+`structural`, nested calls in `call`). The name is the contract with the compiler: a graph's equation becomes
+`array.<name>`.
 """
 
 from pycompiler.core.tracing.rules import (

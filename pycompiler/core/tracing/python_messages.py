@@ -24,8 +24,8 @@ _INTEGERS = re.compile(rf"Sequence\[(int|{_DIMENSION})\]|tuple\[int, \.\.\.\]|Ax
 
 
 def with_parameter(text: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """The message with the name of the parameter that got the value, the expectation and the value. It stays as it is
-    if it is none of Python's, or if no or several parameters can be meant."""
+    """The message with the name of the parameter that got the value, the expectation and the value. The message is
+    unchanged if it is not one of Python's, or if no parameter or several can be meant."""
     said = _MESSAGE.match(text)
     if not said:
         return text

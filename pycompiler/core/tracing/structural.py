@@ -1,7 +1,7 @@
 """The four primitives that the interpreters themselves use, and helpers built on them.
 
 Reverse mode sums cotangents (`add`) and makes zeros (`broadcast_in_dim`, whose transpose is `reduce_sum`). Batching
-moves and makes axes (`transpose`, `broadcast_in_dim`). The families of `ops` list these entries like all others.
+moves and makes axes (`transpose`, `broadcast_in_dim`). The families of `primitives` list these entries like all others.
 """
 
 from __future__ import annotations

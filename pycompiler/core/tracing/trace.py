@@ -77,7 +77,8 @@ def innermost_trace() -> Trace | None:
 
 
 def running_traces() -> list[Trace]:
-    """All traces whose functions run in this thread, the outermost first, of those that record only the innermost."""
+    """All traces whose functions run in this thread, the outermost first. Only the innermost of the recording traces is
+    included."""
     recording = current_trace()
     found = [*_running.traces] if recording is None else [*_running.traces, recording]
     return sorted(found, key=lambda trace: trace.level)

@@ -141,7 +141,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "to_tangent_aval": tangent_aval,
     "to_ct_aval": tangent_aval,
     "to_cotangent_aval": tangent_aval,
-    # A value of the type as arrays, which types of users consist of: the value itself.
+    # Types of users consist of arrays. A value of this type consists of one array, which is the value itself.
     "lo_ty": _one_array,
     "lower_val": _as_one_array,
     "raise_val": _from_one_array,

@@ -3,7 +3,7 @@
 An Error describes the first check that failed, in arrays of the program: each kind of failure has a flag, the code of
 the check, and the numbers of the message. The exceptions without these numbers are static data. An eager `check`
 raises. Compiled code can't raise, so `transforms.checkify` turns the failure into a value before compilation; a check
-for debugging does nothing in compiled code. Imports `failures`; `members` imports this module.
+for debugging does nothing in compiled code. Imports `failures`; `transforms.checkify` imports this module.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def raise_check(args: Sequence[Any], err_tree: PyTreeDef, debug: bool) -> None:
 
 
 def check_error(error: Error, debug: bool = False) -> None:
-    """Raise the failure of an Error, in any trace. Of the elements of a mapped Error, the first that failed counts."""
+    """Raise the failure of an Error, in any trace. In a mapped Error, the first element that failed counts."""
     leaves, tree = tree_flatten(error.of_first())
     check.bind(*leaves, err_tree=tree, debug=debug)
 

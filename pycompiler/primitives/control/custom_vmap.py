@@ -65,7 +65,7 @@ def _jvp(
 def _linearize(
     primals: Values, tangents: Values, *, graph: ClosedGraph, rule: CustomMap, closed_over: int
 ) -> tuple[Values, Values]:
-    """`_jvp`, where the results do not depend on the tangents: they are computed apart."""
+    """As `_jvp`, but the results do not depend on the tangents: they are computed by an operation of their own."""
     count = len(graph.out_avals)
     outs = custom_vmap_call.bind(*primals, graph=graph, rule=rule, closed_over=closed_over)
     moving, inexact = varies(tangents), _inexact(graph)
@@ -102,8 +102,9 @@ def _bind_tangents(
 def _pushed(rule: Rule, moving: Flags, inexact: Flags) -> Rule:
     """The rule for (arguments, tangents of the moving ones) -> (results, tangents of the inexact ones).
 
-    An argument is mapped for the original rule if its tangent is mapped, too. If no argument is, a map around the
-    derivative of the rule maps arguments without their tangents, and tangents without their arguments.
+    If both an argument and its tangent are mapped, the argument is mapped for the original rule. If there is no such
+    argument, a map around the derivative of the rule maps arguments without their tangents, and tangents without their
+    arguments.
     """
     count = len(moving)
 

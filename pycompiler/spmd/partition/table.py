@@ -1,7 +1,7 @@
 """The rules of all operations, and the reasons of the operations without a rule. Imports the families' files; the
 interpreter reads this table.
 
-Every primitive of `ops` has a rule, a form of the interpreter, or an entry in WITHOUT_RULE with the reason.
+Every primitive of `primitives` has a rule, a form of the interpreter, or an entry in WITHOUT_RULE with the reason.
 tests/python/spmd/test_sharding_rules.py checks this.
 """
 
