@@ -333,7 +333,7 @@ def _repr_html(self: Array) -> str:
     held = ", ".join(sorted(map(str, _devices(self))))
     if not _is_readable(self):
         return f"<pre>Array {self.aval} on {held}</pre>"
-    from pycompiler.array.tables import html_of  # notebooks call this, and its modules count in the time of an import
+    from pycompiler.array.tables import html_of  # notebooks call this, and its modules would slow the import
 
     values = _host(key_data(self) if dtypes.is_key(self.dtype) else self)
     return html_of(f"Array {self.aval} on {held}", values)
@@ -530,7 +530,7 @@ for _name, _attribute in _attributes().items():
     _attribute = _bounded(_attribute)
     setattr(Array, _name, _attribute)
     setattr(Tracer, _name, _of_tracers(_attribute))
-# A tracer has no device: the compiled function may run on any, and so may arrays that are made beside it.
+# A tracer has no device: the compiled function, and arrays that are made beside the tracer, may use any device.
 setattr(Tracer, "device", None)  # noqa: B010
 for _name, _attribute in _tracer_operators().items():
     setattr(Tracer, _name, _attribute)

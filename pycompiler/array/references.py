@@ -108,7 +108,7 @@ def free_ref(ref: Ref) -> tuple[()]:
 def get(ref: Any, idx: Any = None) -> Any:
     """`ref[idx]`: the elements at an index, all of them for None, `...` and `()`.
 
-    Raises ValueError for an integer outside of the reference, and if `ref` is none.
+    Raises ValueError for an integer outside of the reference, and if `ref` is not a reference.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.ref.get(pc.new_ref(pnp.arange(5)), slice(1, 3))

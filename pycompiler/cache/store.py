@@ -94,7 +94,7 @@ class Store:
         return f"{self.folder}/{digest}{kind}"
 
     def read(self, digest: str, touch: bool = True, kind: str = CODE) -> bytes | None:
-        """The bytes of an entry, or None if there is none of the user. `touch` counts as a use."""
+        """The bytes of an entry, or None if no file of the user has it. `touch` counts as a use."""
         path = self.path(digest, kind)
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)

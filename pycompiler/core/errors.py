@@ -99,8 +99,8 @@ class InconclusiveDimensionError(ExplainedError, ValueError):
 
 
 class NotDifferentiableError(ExplainedError, ValueError, TypeError):
-    """A derivative was asked for with respect to, or through, something that has none. As in JAX, it is a ValueError
-    for loops and callbacks, and a TypeError for custom rules: code for either catches it."""
+    """A derivative was requested with respect to a value, or through an operation, that has none. As in JAX, it is a
+    ValueError for loops and callbacks, and a TypeError for custom rules: code for either catches it."""
 
 
 class ExecutionError(ExplainedError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Named events of the process, and the functions that are told of them: `pycompiler.monitoring` is their public face.
+"""Named events of the process, and their listeners: `pycompiler.monitoring` is their public face.
 
 Tracing, compilation and the disk cache report under the names that JAX gives these moments. Without a listener a report
 costs one test of a list.

@@ -78,7 +78,7 @@ def visualize(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ())
 
 def drawn(name: str, closed: ClosedGraph) -> Picture:
     """The picture of a graph."""
-    from html import escape  # few programs draw, and the module counts in the time of an import
+    from html import escape  # few programs draw, and the module would slow the import
 
     count, here = _count(closed.graph), len(closed.graph.equations)
     if here > _MOST:

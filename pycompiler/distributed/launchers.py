@@ -21,7 +21,7 @@ class Start:
     """The start of a process. `mpi` is the family of the MPI that the launcher belongs to; "" if it belongs to none.
     None: unknown.
 
-    `secret` is a text that the processes of one program have in common, and others need not know.
+    `secret` is a text that the processes of one program share, and that other programs need not know.
     """
 
     launcher: str

@@ -1,8 +1,8 @@
 """The start and the end of a program of several processes. Imports `launchers` and `mpi`.
 
 First, the process finds its launcher. Then MPI starts, by its own launcher or by a PMI server in process 0. The
-processes connect to the control plane in process 0, whose address is given or comes by MPI. At last, all processes tell
-their devices.
+processes connect to the control plane in process 0, whose address is given or comes by MPI. Finally, all processes
+exchange the lists of their devices.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def _keep_gpus(start: Start, gpus: list[int] | None, deadline: float) -> list[st
 
 
 def _meet(start: Start, gpus: list[str], deadline: float) -> None:
-    """Tell all processes the devices here, and name those of the others."""
+    """Exchange the lists of devices with all processes, and number the devices."""
     assert start.process_id is not None
     assert start.num_processes is not None
     own = [

@@ -61,7 +61,7 @@ class SymbolicModuleFunction(ModuleFunction):
                 if not isinstance(wanted, int)
             ]
         )
-        # Sizes of a traced call may be symbols themselves, for which the call is refused.
+        # Sizes of a traced call may be symbols themselves. Then `jitted` raises the error.
         complaint = self._complaint(unknown) if all(isinstance(size, int) for size in unknown) else None
         if complaint is not None:
             raise ValueError(f"{self.__name__}: {complaint}")

@@ -101,7 +101,7 @@ def _erf_inv(y: float) -> float:
     """A quantile of the normal distribution, refined by two Newton steps on erf or, near 1, on erfc."""
     if not -1 < y < 1:
         return y * inf if abs(y) == 1 else nan
-    from statistics import NormalDist  # tests call this, and its modules count in the time of an import
+    from statistics import NormalDist  # tests call this, and its modules would slow the import
 
     magnitude = abs(y)
     x = NormalDist().inv_cdf(0.5 + magnitude / 2 if magnitude < 1 - 1e-15 else 1 - 1e-16) / 2**0.5

@@ -1,6 +1,6 @@
 """Checks that all processes of a program run the same program at a launch, and put the same values on all devices.
 
-The runtime compares fingerprints of programs where their messages meet. Hashes of values are compared in a meeting of
+The runtime compares fingerprints of programs when their messages meet. Hashes of values are compared in a meeting of
 the processes. A program of one process calls nothing here.
 """
 

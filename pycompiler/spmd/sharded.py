@@ -182,7 +182,7 @@ def _named(function: str, sharding: Any) -> Sharding:
 def make_array_from_callback(
     shape: Sequence[int], sharding: Sharding, data_callback: Callable[[Any], Any], dtype: Any = None
 ) -> Array:
-    """An array whose parts come from `data_callback(index)`. The index is a tuple of slices. Each process is asked for
+    """An array whose parts come from `data_callback(index)`. The index is a tuple of slices. Each process calls it for
     the parts of its devices.
 
     Raises ValueError when a part does not have the shape of the sharding's parts.
@@ -332,7 +332,7 @@ def _joined(shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any], dt
     if not isinstance(sharding, NamedSharding):
         return parts[0]
     if not parts:
-        # A process without devices of the mesh knows the type by name alone.
+        # A process without devices of the mesh has no part with the dtype.
         if dtype is None:
             raise ValueError(f"{sharding} has no devices in process {processes.index}: give the dtype, dtype=...")
         return from_shards(ShapedArray(shape, dtypes.canonicalize(dtypes.as_dtype(dtype))), sharding, ())

@@ -1,4 +1,4 @@
-"""Containers of arrays whose static data knows the shape of the whole, such as sparse matrices, under `vmap`.
+"""Containers of arrays whose static data has the shape of the whole, such as sparse matrices, under `vmap`.
 
 The arrays of a container lose the mapped axis, while its static data stays the same. So `vmap` gives the function a
 container of the shape of one member, and adds the mapped axis to the containers in the results.

@@ -276,8 +276,8 @@ class Config:
     def parse_flags_with_absl(self) -> None:
         """Take settings from the command line, up to `--`: `--jax_NAME=VALUE`, `--jax_NAME`, `--nojax_NAME`.
 
-        Flags that name no setting are left to others. Where absl is installed, it knows the settings from now on.
-        Raises ValueError for a value without a meaning.
+        Flags that name no setting are left to others. If absl is installed, it knows the settings from now on. Raises
+        ValueError for a value without a meaning.
         """
         if importlib.util.find_spec("absl") is not None:
             self.config_with_absl()

@@ -54,7 +54,7 @@ def unknown(environment: Iterable[str]) -> dict[str, str | None]:
     found = sorted(name for name in given if name not in names)
     if not found:
         return {}
-    import difflib  # few programs get here, and it counts in the time of an import
+    import difflib  # few programs get here, and the module would slow the import
 
     nearest = {name: difflib.get_close_matches(name, names, 1) for name in found}
     return {PREFIX + name: names[near[0]] if near else None for name, near in nearest.items()}

@@ -254,5 +254,5 @@ def _made(sizes: Any, names: Any, types: Any, device: Any) -> AbstractMesh:
     return AbstractMesh(sizes, names, types, abstract_device=device)
 
 
-# The mesh of a type where there is no mesh.
+# The mesh of types without a mesh.
 NO_MESH = AbstractMesh((), ())

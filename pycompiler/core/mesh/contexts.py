@@ -64,7 +64,7 @@ def get_mesh() -> Mesh:
 
 
 class use_abstract_mesh:  # noqa: N801
-    """A context in which the current mesh of types is this one, as with other types of axes.
+    """A context in which this is the current mesh of types: for example, the current mesh with other types of axes.
 
     Raises ValueError for an object that is no AbstractMesh, and, at the start of the block, for a mesh of another size
     than that of the current one.

@@ -1,7 +1,8 @@
-"""Types in a function for one device: along which axes of the mesh a value varies. The meshes are those of `abstract`.
+"""Types in a function for one device: the axes of the mesh along which a value varies. The meshes are those of
+`abstract`.
 
-Which values vary is no part of `ShapedArray`: a tracker knows it while the function is traced
-(`primitives.spmd.varying`). `TypeOnDevice` shows both to the user.
+`ShapedArray` does not contain these axes: a tracker has them while the function is traced (`primitives.spmd.varying`).
+`TypeOnDevice` shows both to the user.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class ShapeDtypeStruct(Elementless):
 
     `sharding` is the sharding of the array; a PartitionSpec refers to the current mesh. A ShapeDtypeStruct does not
     change, and is hashable. With `is_ref`, it stands for a mutable array (`new_ref`). Raises TypeError if `sharding` is
-    none, ValueError if it can't divide the shape.
+    no sharding, ValueError if it can't divide the shape.
 
     >>> import pycompiler as pc
     >>> pc.ShapeDtypeStruct((3, 4), "float32").update(shape=(5,))

@@ -1,4 +1,4 @@
-"""Shardings as parts of types: an aval says which Explicit mesh axes divide its dimensions. Imports `sharding`.
+"""Shardings as parts of types: an aval has the Explicit mesh axes that divide its dimensions. Imports `sharding`.
 
 `ShapedArray.explicit_sharding` is None unless an Explicit axis divides a dimension, or the mesh has an axis that is not
 Explicit. The partitioner may divide the value along such an axis. Equal shardings are one object, so avals, and the

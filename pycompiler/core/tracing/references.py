@@ -173,7 +173,7 @@ class Ref(Typed):
 
     @property
     def origin(self) -> str:
-        """Where it comes from, for messages."""
+        """Its origin, for messages."""
         if self._of is not None:
             return f"was passed in as the argument {self._of}"
         made = self._source
@@ -182,7 +182,7 @@ class Ref(Typed):
     # The value in the function that runs.
 
     def _trace(self) -> Any:
-        """The trace that records a function of which this reference is outside, if any."""
+        """The trace that records a function, if this reference was made outside of that function. Else None."""
         trace: Any = current_trace()
         return trace if trace is not None and trace.level > self.level else None
 
@@ -301,8 +301,8 @@ register_pytree_node(_Held, lambda held: ((), _Same(held.value)), _held)
 
 @contextlib.contextmanager
 def holding(refs: Sequence[Ref], values: Sequence[Any]) -> Generator[None]:
-    """A context in which references hold these values, for a rule that runs later than the function that it is of.
-    Raises TypeError if the rule writes one."""
+    """A context in which references hold these values, for a rule that runs later than its function. Raises TypeError
+    if the rule writes one."""
     before = [ref.swap_value(value) for ref, value in zip(refs, values, strict=True)]
     try:
         yield

@@ -202,7 +202,7 @@ class Tracer(Typed):
         shape = ",".join(map(str, aval.shape))
         return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.debug_info.transform}>"
 
-    # None, as for lists: isinstance(x, Hashable) is then false, by which libraries choose the key of a dict.
+    # None, as for lists: then isinstance(x, Hashable) is false. Libraries choose the key of a dict by this test.
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __len__(self) -> int:

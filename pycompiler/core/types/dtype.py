@@ -136,7 +136,7 @@ _UNSIGNED = frozenset((uint8, uint16, uint32, uint64))
 
 
 def is_floating(dtype: DType) -> bool:
-    """Whether `dtype` is a real floating-point type for computation, bfloat16 included. Small types are none."""
+    """Whether `dtype` is a real floating-point type for computation, bfloat16 included. Small types are excluded."""
     return dtype in _FLOATS
 
 
@@ -190,7 +190,7 @@ def is_unsigned(dtype: DType) -> bool:
 
 
 def is_integer(dtype: DType) -> bool:
-    """Whether `dtype` is an integer, signed or not. `bool` is none."""
+    """Whether `dtype` is an integer, signed or not. `bool` is excluded."""
     return dtype in _SIGNED or dtype in _UNSIGNED
 
 

@@ -1,4 +1,4 @@
-"""`custom_partitioning`: a function beside the user's way to divide it over the devices of a mesh.
+"""`custom_partitioning`: a function with the user's division over the devices of a mesh.
 
 `graph` computes the results on whole arrays. The partitioner calls the user's functions in its place; on one device,
 and in `shard_map`, its equations are inlined. `spmd.partition.custom` divides it.

@@ -1,4 +1,4 @@
-"""`custom_vmap_call`: a function beside the user's rule for its map over an axis.
+"""`custom_vmap_call`: a function with the user's rule for its map over an axis.
 
 `graph` computes the results. The batching rule of the operation calls `rule` in place of mapping the graph. Forward
 derivatives carry the rule along: the derivative of a mapped call is that of the rule's result. As in jax, there is no

@@ -1,6 +1,7 @@
 """The operations of calls, each with the parameter whose graph computes the results. The others are for derivatives.
 
-Emission puts the equations of the graph in place of the call. Nested calls of `jit` are none: they stay functions.
+Emission puts the equations of the graph in place of the call. Nested calls of `jit` are not in the table: they stay
+functions.
 """
 
 from pycompiler.core.autodiff.checkpoint import checkpoint

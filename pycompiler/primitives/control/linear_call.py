@@ -1,4 +1,4 @@
-"""`linear_call`: a linear function beside its transpose, both written by the user.
+"""`linear_call`: a linear function and its transpose, both written by the user.
 
 Both graphs take the constants and the residuals first. `graph` maps (residuals, linear arguments) to the results,
 `transpose` maps (residuals, cotangents of the results) to the cotangents of the linear arguments. The transpose of the

@@ -129,8 +129,9 @@ class Need(enum.Enum):
     VALUES = enum.auto()
 
 
-# members(mask, operands): the results of `graph`, which count only for members where the mask is true. `apart`, of the
-# mask and the operands, gives the same for these members, and is the graph that is differentiated.
+# members(mask, operands): the results of `graph`, which count only for members where the mask is true. The graph
+# `apart` takes the mask and the operands. It gives the same results for these members, and is differentiated in place
+# of `graph`.
 
 
 def _members_shape(mask: ShapedArray, *operands: ShapedArray, graph: ClosedGraph, apart: ClosedGraph) -> Any:

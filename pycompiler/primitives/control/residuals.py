@@ -40,8 +40,8 @@ class ScanParts(NamedTuple):
 
 
 def linearized_scan(graph: ClosedGraph, consts: Flags, carry: Flags, xs: Flags) -> ScanParts:
-    """The parts of a scan with this body, for tangents of the varying constants, carry and slices. `carry` says which
-    carries vary in any iteration."""
+    """The parts of a scan with this body, for tangents of the varying constants, carry and slices. `carry` marks the
+    carries that vary in any iteration."""
     return graph.derive(("linearized scan", consts, carry, xs), lambda: _split(graph, consts, carry, xs))
 
 

@@ -45,7 +45,7 @@ def _own_type(x: TracerOnDevice) -> Any:
 
 
 class TracerOnDevice(GraphTracer):
-    """A value of a function for one device. Its type tells along which axes it varies, as `x.aval.mat` and `x.mat`."""
+    """A value of a function for one device. Its type has the axes along which it varies: `x.aval.mat`, `x.mat`."""
 
     __slots__ = ()
 

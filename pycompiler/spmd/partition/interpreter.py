@@ -1,7 +1,7 @@
 """The partitioner: it evaluates a graph of whole arrays on one device's parts, and records the result.
 
 Gathering, cutting and summing between devices become collectives over the mesh's axes. The graphs of loops and branches
-are partitioned with the layouts on which their carries and results settle. The graphs of calls are inlined.
+are partitioned with layouts that hold for each iteration, or for all branches. The graphs of calls are inlined.
 """
 
 from __future__ import annotations

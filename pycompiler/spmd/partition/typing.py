@@ -227,7 +227,8 @@ def _convolution(context: Any, equation: Equation, parts: Sequence[Part]) -> Any
 
 
 def _reshape(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-    """Dimensions of one element come and go. One dimension may be split, or several ones merged into one."""
+    """Dimensions of one element may be added or removed. One dimension may be split, or several ones merged into
+    one."""
     old, new = equation.inputs[0].aval.shape, tuple(equation.params["new_sizes"])
     layout = parts[0].layout
     kept = [(n, names) for n, names in zip(old, layout, strict=True) if n != 1]
