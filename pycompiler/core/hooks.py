@@ -18,7 +18,7 @@ def _unfilled(what: str, module: str) -> Callable[..., Any]:
     """A stand-in for a function that is not bound yet: it raises an error that names the module."""
 
     def raise_error(*_: Any) -> Any:
-        raise RuntimeError(f"{what} is not there until {module} has been imported")
+        raise RuntimeError(f"{what} is not available until {module} has been imported")
 
     return raise_error
 

@@ -120,8 +120,8 @@ def _check_decided(what: str, shardings: Any) -> None:
         spec = entry.spec if isinstance(entry, NamedSharding) else entry
         if isinstance(spec, PartitionSpec) and PartitionSpec.UNCONSTRAINED in spec.partitions:
             raise ValueError(
-                f"jit: {what}: {spec} leaves a dimension open, which with_sharding_constraint does alone. What to do: "
-                "name its axes, or None, or leave the whole entry out (None)"
+                f"jit: {what}: {spec} leaves a dimension open, which only with_sharding_constraint accepts. What "
+                "to do: name its axes, or None, or leave the whole entry out (None)"
             )
 
 

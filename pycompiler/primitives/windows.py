@@ -138,8 +138,8 @@ def scatter_shape(
         or any(updates.shape[dim] > size for dim, size in zip(update_window_dims, window, strict=True))
     ):
         raise ArgumentError(
-            f"scatter: the updates {short(updates)} with windows in {update_window_dims} do not fit {short(x)}, of "
-            f"which a window has at most {tuple(window)}, and indices of shape {batch}"
+            f"scatter: the updates {short(updates)} with windows in {update_window_dims} do not fit {short(x)}, "
+            f"whose windows have at most {tuple(window)}, and indices of shape {batch}"
         )
     return ShapedArray(x.shape, x.dtype, rules.all_weak(x, updates))
 

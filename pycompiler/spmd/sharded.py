@@ -75,7 +75,7 @@ def _assemble(array: Array) -> np.ndarray[Any, Any]:
         return np.asarray(shards[0])
     if not sharding.is_fully_addressable:
         raise RuntimeError(
-            f"an array {short(array.aval)} is read, of which process {processes.index} has {len(shards)} of "
+            f"process {processes.index} reads an array {short(array.aval)}, but it has only {len(shards)} of the "
             f"{sharding.num_devices} parts: {how_to_read(sharding.device_list)}"
         )
     shape = array.shape

@@ -129,9 +129,8 @@ def _check_closed(custom: Custom, values: Iterable[Any], trace: JvpTrace | None)
 def closed_over(custom: Custom) -> NotDifferentiableError:
     """The error for a derivative with respect to a value that is no argument of the function."""
     return NotDifferentiableError(
-        f"{custom.kind}: a derivative is asked for by a value that {custom.name} closes over, but its rule says how to "
-        f"differentiate by its arguments only. What to do: make the value an argument of {custom.name}, or wrap it in "
-        "lax.stop_gradient"
+        f"{custom.kind}: {custom.name} closes over a value that is differentiated, but its rule differentiates by "
+        f"arguments only. What to do: make the value an argument of {custom.name}, or wrap it in lax.stop_gradient"
     )
 
 

@@ -53,7 +53,7 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
             raise ValueError(f"Mesh: an axis is named twice in {names}")
         ids = [id(device) for device in given.flat]
         if len(set(ids)) != len(ids):
-            raise ValueError(f"Mesh: a device is there twice among {list(given.flat)}")
+            raise ValueError(f"Mesh: a device occurs twice among {list(given.flat)}")
         if None in names:
             raise ValueError(f"Mesh: the names of axes can't be None, got {names}")
         given.flags.writeable = False

@@ -196,7 +196,7 @@ def _graph_of(equation: Equation, platform: str) -> ClosedGraph:
     if len(given) != len(wanted) or not all(map(same_type, given, wanted)):
         raise TypeError(
             f"{_place(equation)}the lowering of {primitive.name} gives ({', '.join(map(short, given))}), and its "
-            f"abstract evaluation says ({', '.join(map(short, wanted))})"
+            f"abstract evaluation gives ({', '.join(map(short, wanted))})"
         )
     for const in made.consts:
         if isinstance(const, Tracer):

@@ -157,8 +157,8 @@ def _no_transpose(cotangents: Values, *args: Value, rule: CustomMap, **_: Any) -
 def mapped_closure(name: str) -> ValueError:
     """The error for a function that closes over a mapped value."""
     return ValueError(
-        f"custom_vmap: {name} closes over a value that is mapped, but its rule says how to map its arguments only. "
-        "What to do: make the value an argument"
+        f"custom_vmap: {name} closes over a value that is mapped, but its rule maps arguments only. What "
+        "to do: make the value an argument"
     )
 
 

@@ -32,8 +32,8 @@ def _jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> 
     count = params["residuals"]
     if not all(map(is_zero, tangents[:count])):
         raise NotDifferentiableError(
-            "linear_call: a derivative is asked for by a residual, and the function is linear in its second argument "
-            "only. What to do: wrap the residual in lax.stop_gradient, or call the function itself"
+            "linear_call: a residual is differentiated, but the function is linear in its second argument only. What "
+            "to do: wrap the residual in lax.stop_gradient, or call the function itself"
         )
     outs = linear_call.bind(*primals, **params)
     avals = [strong(aval) for aval in params["graph"].out_avals]

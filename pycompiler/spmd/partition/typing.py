@@ -138,7 +138,7 @@ def _typed(
     try:
         found = None if rule is None else rule(_Types(mesh.shape), equation, parts)
         if found is None:
-            return "there is no rule for operands that are divided so"
+            return "there is no rule for this division of the operands"
         layouts = [part.layout for part in found]
         _check(results, layouts, mesh.shape)
     except _GatheredError as error:

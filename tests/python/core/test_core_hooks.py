@@ -14,7 +14,9 @@ FILLED_BY = {name: getattr(hooks, name).__module__ for name in Hooks.__slots__ i
 def test_what_is_not_filled_says_who_fills_it(monkeypatch):
     empty = Hooks()
     monkeypatch.setattr(hooks, "evaluate", empty.evaluate)
-    with pytest.raises(RuntimeError, match=r"eager evaluation is not there until pycompiler\.jit has been imported"):
+    with pytest.raises(
+        RuntimeError, match=r"eager evaluation is not available until pycompiler\.jit has been imported"
+    ):
         add.bind(1.0, 2.0)
     monkeypatch.setattr(hooks, "place", empty.place)
     with pytest.raises(RuntimeError, match=r"placing an array .* until pycompiler\.spmd has been imported"):

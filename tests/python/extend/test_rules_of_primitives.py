@@ -96,7 +96,7 @@ def test_wrong_rules_are_told(bare_p):
         pc.make_jaxpr(bare_p.bind)(1.0)
     bare_p.def_abstract_eval(lambda x: x)
     mlir.register_lowering(bare_p, mlir.lower_fun(lambda x: pnp.stack([x, x]), multiple_results=False))
-    with pytest.raises(TypeError, match=r"lowering of bare gives \(f32\[2\]\), and its abstract evaluation says"):
+    with pytest.raises(TypeError, match=r"lowering of bare gives \(f32\[2\]\), and its abstract evaluation gives"):
         pc.jit(bare_p.bind)(1.0)
     with pytest.raises(TypeError, match="argument at position 0 is of type <class 'str'>"):
         bare_p.bind("text")

@@ -116,7 +116,7 @@ def test_repeated_indices():
     # The overwritten update does not affect the result.
     grads = pc.grad(lambda u: (lax.scatter(x, indices, u, dims) * np.arange(4, dtype=np.float32)).sum())(updates)
     assert grads.tolist() == [0, 1, 3]
-    with pytest.raises(NotImplementedError, match="unique_indices=True only"):
+    with pytest.raises(NotImplementedError, match="requires unique_indices=True"):
         pc.grad(lambda u: lax.scatter_mul(x, indices, u, dims).sum())(updates)
 
 

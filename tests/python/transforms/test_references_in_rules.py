@@ -78,5 +78,5 @@ def test_a_rule_has_no_derivative_by_what_a_reference_holds():
 
     assert outer(3.0) == 6
     for function in (outer, pc.jit(outer)):
-        with pytest.raises(NotDifferentiableError, match="asked for by a value that product closes over"):
+        with pytest.raises(NotDifferentiableError, match="product closes over a value that is differentiated"):
             pc.grad(function)(1.0)
