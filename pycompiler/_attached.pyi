@@ -1,7 +1,7 @@
-"""What `pycompiler.array` attaches to arrays: the operators, and the functions of `pycompiler.numpy` as methods.
+"""The operators that `pycompiler.array` attaches to arrays, and the functions of `pycompiler.numpy` as methods.
 
-For type checkers alone: it is a part of `_runtime.Array`, and there is no module of this name. A test compares it with
-what an array has.
+Only type checkers read this file: its class is a base of `_runtime.Array`, and there is no module of this name. A test
+compares it with the attributes of an array.
 """
 
 from collections.abc import Generator, Iterator

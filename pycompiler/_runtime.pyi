@@ -1,4 +1,4 @@
-"""What the runtime's binding exposes: arrays that are futures, trees, the jitted function, executables.
+"""The runtime's binding: arrays that are futures, trees, the jitted function, executables.
 
 The types on the hot path (`ShapedArray`, `Array`, `PyTreeDef`, `JitFunction`, `CompiledCall`) are raw CPython heap
 types whose attributes can be set from Python (`setattr(Array, "__repr__", f)`); they can't be subclassed. `JitFunction`
@@ -27,10 +27,10 @@ class ShapedArray:
     avals."""
 
     def __new__(cls, shape: Sequence[Any], dtype: Any, weak_type: bool = False, sharding: Any = None) -> ShapedArray:
-        """`shape` may hold symbols (any hashable objects); `dtype` is whatever np.dtype() takes.
+        """`shape` may hold symbols (any hashable objects); np.dtype() must accept `dtype`.
 
-        Raises TypeError for a dtype that is not registered, ValueError for a negative dimension, OverflowError when
-        there are more bytes than can be addressed.
+        Raises TypeError for a dtype that is not registered, ValueError for a negative dimension, OverflowError for more
+        bytes than can be addressed.
         """
     @property
     def shape(self) -> tuple[Any, ...]: ...
@@ -71,25 +71,26 @@ class Device:
     id: int
     device_kind: str
     compute_capability: str  # of a GPU, "9.0"; "" of a CPU
-    assembler: str  # what `assemble` is done by: "CUDA 13.0" for a GPU; "" for a CPU
+    assembler: str  # the name of the assembler behind `assemble`: "CUDA 13.0" for a GPU; "" for a CPU
     def assemble(self, image: bytes) -> bytes:
-        """The machine code of a program's kernels, of PTX, for devices like this one. RuntimeError if it is refused."""
+        """The machine code of a program's kernels for devices like this one, from PTX. RuntimeError if PTX is
+        refused."""
     stream_handle: int  # the driver's, for other libraries; 0 for a CPU
     local_hardware_id: int  # counted within its process, of a GPU by the driver; `id` counts over all
     process_index: int
     # repr: CpuDevice(id=0), CudaDevice(id=0); str: cpu:0, cuda:0
     def memory_stats(self) -> dict[str, int]:
-        """Bytes of blocks (a block is up to a quarter larger than its array): in use, at most, the limit, the largest;
-        `pool_bytes` counts the freed ones that are kept for the next call too. How many allocations there were."""
+        """Bytes of blocks: in use, their peak, the limit, the largest block. A block is up to a quarter larger than its
+        array. `pool_bytes` also counts freed blocks that are kept for the next call. Also the number of allocations."""
     def reset_peak_memory(self) -> None:
-        """The peak is what is in use now, from here on."""
+        """Set the peak to the bytes in use now."""
 
 class Array(Attached):
-    """An array whose elements may still be being computed. Shape and dtype never wait.
+    """An array whose elements may be pending. Reading its shape and dtype never waits.
 
-    Made by array_from_numpy, Executable.execute and JitFunction, not by a call of the class. The buffer protocol waits
-    and is read-only; bfloat16 has none (BufferError), so np.asarray takes __array__ there. Unhashable; `==` and the
-    other operators are attached from Python.
+    array_from_numpy, Executable.execute and JitFunction make arrays; a call of the class does not. The buffer protocol
+    waits and is read-only; bfloat16 has none (BufferError), so np.asarray takes __array__ there. Unhashable; `==` and
+    the other operators are attached from Python.
     """
 
     @property
@@ -113,33 +114,34 @@ class Array(Attached):
         """The device that holds the elements, or the sharding over several."""
     @property
     def committed(self) -> bool:
-        """Whether it was put there: what is computed from it is there too."""
+        """Whether the array was put on its device. Results computed from it are on that device too."""
     def delete(self) -> None:
-        """Give the memory back now: a later read of the array, or of what is computed from it, is an error."""
+        """Give the memory back now: a later read of the array, or of a result computed from it, is an error."""
     def is_deleted(self) -> bool:
         """Whether delete() was called."""
     def copy_to_host_async(self) -> None:
-        """Begin to copy the elements to the host, where a read will want them; nothing for those of a CPU."""
+        """Begin to copy the elements to the host, for a later read. Does nothing for an array of a CPU."""
     def is_ready(self) -> bool:
-        """Whether a read would not wait: the computation ended, well or with an error."""
+        """Whether the computation has ended, well or with an error, so that a read does not wait."""
     def block_until_ready(self) -> Array:
-        """Wait (without the GIL; Ctrl-C interrupts), raise what went wrong in the computation, return the array."""
+        """Wait (without the GIL; Ctrl-C interrupts), raise the error of the computation, return the array."""
     def item(self) -> bool | int | float:
         """The only element as a Python scalar; waits. ValueError when there is not exactly one."""
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]: ...
 
 def array_of_bytes(bytes: object, aval: ShapedArray, device: Device) -> Array:
-    """An array of a device whose memory is a copy of a contiguous buffer's. ValueError for another number of bytes."""
+    """An array on a device, with a copy of the bytes of a contiguous buffer. ValueError for another number of bytes."""
 
 def pending_size(aval: ShapedArray, max_shape: tuple[int | None, ...], maker: Any) -> Array:
-    """An array whose size depends on data: at most of `max_shape`, it is what `maker()` returns, which is called
-    when the elements, or dimensions that the aval leaves open, are asked for; `maker.is_ready()`: it would not wait."""
+    """An array whose size depends on data, at most of shape `max_shape`. The first read of its elements, or of
+    dimensions that the aval leaves open, calls `maker()`, which returns the array. `maker.is_ready()` says whether that
+    call does not wait."""
 
 def first_rows(array: Array, count: int) -> Array:
-    """The first rows of an array: a view of its memory, or a copy of few."""
+    """The first rows of an array: a view of its memory, or a copy if they are few."""
 
 def sharded_array(aval: ShapedArray, shards: tuple[Array, ...], sharding: Any) -> Array:
-    """An array whose elements are those of the arrays of several devices, which it shares."""
+    """An array that shares the elements of arrays on several devices."""
 
 def sharding_of(array: Array) -> Any:
     """The sharding of an array of several devices; None for one of a single device."""
@@ -161,7 +163,7 @@ def with_weak_type(array: Array, weak_type: bool) -> Array:
     """The same elements (no copy) under the aval with that weak type."""
 
 def share(array: Array) -> Array:
-    """Another array of the same elements (no copy), wherever they are: deleted, or donated, for itself."""
+    """Another array of the same elements (no copy), on any device. It is deleted or donated by itself."""
 
 def buffer_pointer(array: Array) -> int:
     """The address of the elements, for which it waits. ValueError for an array of several devices."""
@@ -173,21 +175,21 @@ def reshaped(array: Array, aval: ShapedArray) -> Array:
     """The same elements (no copy) under another shape of the same size and dtype."""
 
 class Notifier:
-    """Tells an event loop which arrays are ready, by a file descriptor that is readable while there is some to take."""
+    """Tells an event loop which arrays are ready, by a file descriptor that is readable while `take` has keys."""
 
     def __init__(self) -> None:
         """MemoryError when the process has no descriptor left."""
     def fileno(self) -> int: ...
     def watch(self, array: Array, key: int) -> bool:
-        """Once the array is ready, or failed, `key` is among what `take` gives. False when it is already."""
+        """Once the array is ready, or failed, `take` returns `key`. False when the array is ready or failed already."""
     def take(self) -> list[int]:
-        """The keys of what was done since the last call."""
+        """The keys of the arrays that became ready, or failed, since the last call."""
 
 def devices() -> list[Device]:
-    """Those of all processes, of process 0 first."""
+    """The devices of all processes, those of process 0 first."""
 
 def local_devices() -> list[Device]:
-    """Those of this process."""
+    """The devices of this process."""
 
 def visible_gpus() -> list[str]:
     """The uuid of each GPU that the driver shows to this process."""
@@ -208,20 +210,20 @@ def gpu_library_names() -> list[str]:
     """NVIDIA's libraries that programs may call: "cublaslt"."""
 
 def load_gpu_library(name: str, folders: Sequence[str], searches: bool) -> str | None:
-    """Load one for the process; why it can't be used, or None. Looked for in the folders and where the system looks,
-    unless `searches` is False or the environment names its file (PYCOMPILER_CUBLASLT)."""
+    """Load a library for the process. Returns None, or the reason why it can't be used. The search covers the folders
+    and the system's places, unless `searches` is False or the environment names the file (PYCOMPILER_CUBLASLT)."""
 
 def default_device() -> Device:
-    """Where this thread puts what nobody said a place for."""
+    """The device on which this thread puts arrays without a given device."""
 
 def set_default_device(device: Device | None) -> None:
-    """For all threads that have none of their own; None: the first."""
+    """Set the default device of all threads without their own; None: the first device."""
 
 def set_platform_device(device: Device | None) -> None:
-    """What is the default device where none was set; None: the first GPU, or the first CPU without one."""
+    """Set the default device for programs that set none; None: the first GPU, or without a GPU the first CPU."""
 
 def swap_default_device(device: Device | None) -> Device | None:
-    """Set this thread's own default device, return the previous own one."""
+    """Set this thread's own default device, return its previous one."""
 
 def put(array: Array, device: Device, donate: bool, copy: bool) -> Array:
     """The array committed to the device: itself, its elements, or (`copy`, another device) a copy that may be pending.
@@ -236,16 +238,16 @@ def deferred(aval: ShapedArray, make: Callable[[], Array]) -> Array:
     """With several devices, an array that `make()` makes at its first use, on the device of that use."""
 
 def set_transfer_guard(which: int, guard: str | None) -> None:
-    """What becomes of transfers: 0 from host to device, 1 between devices, 2 from device to host. For all threads."""
+    """Set the guard of transfers for all threads: 0 from host to device, 1 between devices, 2 from device to host."""
 
 def swap_transfer_guard(which: int, guard: str | None) -> str | None:
-    """Set this thread's own guard (None: back to the common one), return the previous own one."""
+    """Set this thread's own guard (None: back to the common one), return its previous one."""
 
 def swap_explicit_transfers(explicit: bool) -> bool:
-    """Whether what this thread transfers from now on was asked for; returns what was in force."""
+    """Say whether the next transfers of this thread are explicit; returns the previous value."""
 
 def set_transfer_log(log: Callable[[str], object]) -> None:
-    """What is told of transfers where the guard says so."""
+    """Set the function that gets a text for each transfer that the guard logs."""
 
 def run_spmd(
     executable: Executable,
@@ -257,15 +259,15 @@ def run_spmd(
     fingerprint: int = 0,
     what: str = "",
 ) -> list[list[Array]]:
-    """Run a program once on each device, with arguments of its own: `args[p]` are those of participant p, which runs on
-    `devices[p]`. Returns the results of each, committed to its device, at once; its collectives wait for the others'.
+    """Run a program once on each device: participant p runs on `devices[p]` with the arguments `args[p]`. Returns at
+    once the results of each participant, committed to its device. Collectives wait for the other participants.
 
     The executable must have been loaded with `may_block=True`. If other processes run some of the participants,
-    `owners` are the process and the device's id of each, and `numbers` the participants here. The processes compare the
-    fingerprints of their programs; `what` is the program's name.
+    `owners` has the process and the device's id of each participant, and `numbers` the participants of this process.
+    The processes compare the fingerprints of their programs; `what` is the program's name.
     """
 
-# Processes: what pycompiler.distributed calls. A wait ends with Ctrl-C. RuntimeError for refusals and late answers.
+# Processes: functions for pycompiler.distributed. Ctrl-C ends a wait. RuntimeError for refusals and late answers.
 
 def set_peer_error_type(cls: type[Exception]) -> None:
     """The class of failures of other processes: cls(message, process, host, pid, cause, place)."""
@@ -290,7 +292,7 @@ def begin_processes(
     """Connect to the control plane."""
 
 def open_mpi(path: str) -> str:
-    """Load a library of MPI, the first time; its version."""
+    """The version of a library of MPI. The first call loads it."""
 
 def mpi_abi() -> str:
     """ "standard ABI", "MPICH's ABI" or "Open MPI's ABI" of the loaded library."""
@@ -306,38 +308,39 @@ def join_transport(may_spin: bool, shares_memory: bool, timeout_ms: int, late: s
     RuntimeError with the text `late` when the time is over."""
 
 def set_value(key: str, value: bytes) -> None:
-    """For all processes."""
+    """Set a value for all processes."""
 
 def get_value(key: str, timeout_ms: int) -> bytes:
-    """Waits until a process has set it."""
+    """The value of a key. Waits until a process has set it."""
 
 def gather_values(name: str, members: Sequence[int], own: bytes, timeout_ms: int) -> list[bytes]:
-    """What each of the members gives, in their order; all call it. `timeout_ms` 0: as long as they live."""
+    """The values of all members, in their order. Each member calls this. `timeout_ms` 0: wait while they live."""
 
 def process_failure() -> str | None:
-    """What is known of a process that failed."""
+    """The known facts about a process that failed."""
 
 def tell_failure(cause: str, place: str) -> None:
     """Tell the other processes that this one ends with an error."""
 
 def next_question() -> tuple[int, bool] | None:
-    """Wait until another process asks where this one is: the number of the question, and whether the launch that it
-    waits in runs here. None when this process leaves."""
+    """Wait until another process asks where this one is. Returns the number of the question, and whether this process
+    runs the launch in which the other one waits. None when this process leaves."""
 
 def tell_place(id: int, place: str) -> None:
-    """The answer."""
+    """Answer the question."""
 
 def set_collective_timeout(seconds: int) -> None:
     """The time after which a wait in a launch over processes is an error; 0 for never."""
 
 def tell_end() -> None:
-    """Tell the others that this process launches no more."""
+    """Tell the other processes that this one launches no more."""
 
 def drain_messages() -> None:
-    """Between the last meetings: receive what the others have sent, and wait until what was sent here has left."""
+    """Between the last meetings: receive the messages of the others, and wait until all messages of this process have
+    left."""
 
 def leave_processes(ends_mpi: bool, pmi_port: int) -> None:
-    """After the last meeting: close the connections. `pmi_port` is that of `serve_pmi`, 0 without one."""
+    """After the last meeting: close the connections. `pmi_port` is the port from `serve_pmi`, or 0."""
 
 def note_use_of_devices() -> None:
     """Note the line that uses devices; the first one counts."""
@@ -352,23 +355,24 @@ class MemoryStats(NamedTuple):
     live_buffers: int
 
 def memory_stats(device: Device | None = None) -> MemoryStats:
-    """Bytes of blocks, not of arrays: a block is up to a quarter larger. Small blocks make the peak an upper bound."""
+    """Bytes of blocks, not of arrays: a block is up to a quarter larger than its array. With small blocks, the peak is
+    an upper bound."""
 
 def reset_peak_memory() -> None: ...
 def release_cached_memory() -> None:
     """Give the freed blocks that the pool keeps for the next call back to the system."""
 
 def live_arrays() -> int:
-    """How many Array objects there are."""
+    """The number of Array objects."""
 
 def list_arrays() -> list[Array]:
-    """The Array objects that there are, the oldest first."""
+    """All Array objects, the oldest first."""
 
 def worth_viewing(part_bytes: int, whole_bytes: int) -> bool:
-    """Whether a part of an array is large enough, and enough of it, to be a view instead of a copy."""
+    """Whether a part of an array is a view instead of a copy: it is large, and a large part of the array."""
 
 def set_memory_limit(bytes: int) -> None:
-    """The most bytes of arrays on each device; 0: what the machine, or its cgroup, has."""
+    """Set the maximum bytes of arrays on each device; 0: the memory of the machine, or of its cgroup."""
 
 def set_pjrt_compiler(
     compile: Callable[[bytes, str, bytes], Any],
@@ -383,38 +387,40 @@ def set_wait_for_callbacks(waits: bool) -> None:
     """Whether a call of a program with host callbacks waits for them and raises their errors, in the whole process."""
 
 def set_donation_reporter(fn: Callable[[str, ShapedArray, str], object] | None, /) -> None:
-    """What is told, once for each place, why a donated array was copied: the function's name, its aval, the reason."""
+    """Set the function that reports a copy of a donated array, once for each place: it gets the function's name, the
+    array's aval and the reason."""
 
 def synchronize() -> None:
-    """Wait until nothing that was enqueued is pending; errors stay with their arrays."""
+    """Wait until no enqueued execution is pending; errors stay with their arrays."""
 
 def lapack_names() -> list[str]:
     """The entry points of LAPACK and BLAS that decompositions call, in the order of the runtime's table."""
 
 def fill_lapack(addresses: Sequence[int], get_threads: int = 0, set_threads: int = 0) -> None:
-    """Give the runtime the addresses of lapack_names(), in their order, and those of the functions that tell and set
-    how many threads their library uses (0: there are none)."""
+    """Give the runtime the addresses of lapack_names(), in their order, and those of the functions that get and set the
+    number of threads of their library (0: there are no such functions)."""
 
 # Of the MLIR and LLVM that _compiler was built with.
 llvm_version: str
 
 def thread_count() -> int:
-    """Most threads that run executions: PYCOMPILER_NUM_THREADS, else what affinity and the cgroup leave."""
+    """The maximum number of threads for executions: PYCOMPILER_NUM_THREADS, else the limit of affinity and cgroup."""
 
 # Profiles
 
 def start_profile() -> bool:
-    """Record what happens from now on; False when something does already."""
+    """Start recording; False when a recording runs already."""
 
 def stop_profile(thread_names: dict[int, str]) -> bytes:
-    """End the recording: the trace in the Trace Event Format, JSON. The names are by the system's thread ids."""
+    """End the recording. Returns the trace in the Trace Event Format, as JSON. The keys of `thread_names` are the
+    system's thread ids."""
 
 def is_profiling() -> bool: ...
 def profile_now() -> int:
     """The clock of the recorder, in nanoseconds."""
 
 def record_span(kind: str, name: str, start: int, end: int, args: str = "") -> None:
-    """What this thread did between two times, if something records.
+    """Record an action of this thread between two times, if a recording runs.
 
     `kind` is trace, compile, copy, callback, wait or user; `args` are members of a JSON object ('"step": 3').
     """
@@ -422,16 +428,17 @@ def record_span(kind: str, name: str, start: int, end: int, args: str = "") -> N
 # Errors
 
 def set_error_type(cls: type[Exception] | None) -> type[Exception] | None:
-    """The class raised at the read of an array whose computation failed, unless it ran out of memory (MemoryError).
+    """Set the class of the error for a read of an array whose computation failed. Out of memory stays MemoryError.
 
     Returns the previous class; None stands for RuntimeError.
     """
 
 def dlpack_capsule(array: Array, versioned: bool, copy: bool) -> Any:
-    """The elements as a DLPack capsule, after waiting for them. BufferError for a dtype that DLPack does not have."""
+    """Wait for the elements, return them as a DLPack capsule. BufferError for a dtype that DLPack does not have."""
 
 def array_from_dlpack(capsule: Any, copy: bool | None) -> Array:
-    """An array over the memory of a DLPack capsule, which is used up; copied with `copy`, or when it is not row-major.
+    """An array over the memory of a DLPack capsule, which can't be used again. With `copy`, or if the memory is not
+    row-major, the elements are copied.
 
     BufferError for other devices, unknown dtypes, or when a copy is needed and `copy` is False.
     """
@@ -454,12 +461,13 @@ class PyTreeDef:
     def paths(self) -> list[str]:
         """The key path of every leaf: "[0]['w'].x"."""
     def node_data(self) -> tuple[type, Any] | None:
-        """The type of the root and what it is made with beside its children; None for a leaf."""
+        """The type of the root and its data beside the children; None for a leaf."""
     @staticmethod
     def from_node_data_and_children(
         registry: Any, node_data: tuple[type, Any] | None, children: Iterable[PyTreeDef]
     ) -> PyTreeDef:
-        """The structure of a root and its children's; `registry` is not looked at. ValueError for what is no node."""
+        """The structure of a root from its data and its children's structures; `registry` is ignored. ValueError for a
+        type that is no node."""
     def compose(self, inner: PyTreeDef) -> PyTreeDef:
         """The structure with another one in the place of each leaf."""
     def walk(
@@ -469,7 +477,7 @@ class PyTreeDef:
     def from_iterable_tree(self, tree: Iterable[Any]) -> Any:
         """The tree of an iterable of iterables, nested as the structure is. ValueError for another number of items."""
     def snapshot(self) -> PyTreeDef:
-        """The structure with copies of the data that can't be hashed, so that a key of a cache stays what it was."""
+        """The structure with copies of the data that can't be hashed, so that a key of a cache does not change."""
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
     # repr as JAX's: PyTreeDef((*, {'a': *}))
@@ -484,13 +492,15 @@ def treedef_of_node(node_data: tuple[type, Any] | None, children: Iterable[PyTre
     """`PyTreeDef.from_node_data_and_children`, as pickles name it."""
 
 def set_nothing(dtype: Any, type: type) -> None:
-    """The dtype of arrays that hold nothing, and the registered class that stands for them among a call's arguments."""
+    """Set the dtype of arrays that hold nothing, and the registered class that represents them among a call's
+    arguments."""
 
 def set_data_functions(equal: Callable[[Any, Any], bool], copy: Callable[[Any], Any]) -> None:
-    """What compares and copies the data of registered nodes where its own == and hash don't serve."""
+    """Set the functions that compare and copy the data of registered nodes whose own == and hash don't serve."""
 
 def set_node_namer(namer: Callable[[type, Hashable, int], Sequence[str] | None] | None) -> None:
-    """What names the children of registered nodes in paths: `namer(type, aux, count)`, None for numbers."""
+    """Set the function that names the children of registered nodes in paths: `namer(type, aux, count)`, None for
+    numbers."""
 
 def register_node(
     type: type,
@@ -520,7 +530,7 @@ def foreign_call(
     """A call of handlers of XLA's FFI, one for each stage, by their addresses.
 
     `attributes` are (name, dtype, bytes, whether it is an array), (name, bytes) of strings and (name, attributes).
-    `inputs` and `outputs` have for each array the order of dimensions in memory; empty for the handler's. Raises
+    `inputs` and `outputs` have for each array the order of dimensions in memory; empty: the handler's own order. Raises
     RuntimeError if the first stage fails.
     """
 
@@ -543,7 +553,7 @@ def register_foreign_type(name: str, type_id: int, type_info: int) -> None:
     """Register a type of state. Raises RuntimeError if the name or the number belongs to another."""
 
 class Executable:
-    """Machine code that was loaded from a relocatable ELF object."""
+    """Machine code loaded from a relocatable ELF object."""
 
     @staticmethod
     def load(
@@ -562,27 +572,27 @@ class Executable:
     ) -> Executable:
         """Load an object whose function `entry` is called with the frame of runtime/Abi.h.
 
-        `callbacks` are the functions that it calls by slot: (function of Arrays, their avals, those of the results,
-        whether the code goes on at once, a name). A function gives buffers of the bytes of each result. `effects`: 0
-        none, 1 some, 2 ordered ones. `image` has the kernels that it launches, PTX or a cubin, and kernel number i is
-        `kernels[i]`.
+        `callbacks` are the functions that the code calls by slot: (function of Arrays, avals of the arguments, avals of
+        the results, whether the code continues at once, a name). A function returns a buffer with the bytes of each
+        result. `effects`: 0 none, 1 some, 2 ordered ones. `image` holds the kernels that the code launches, as PTX or a
+        cubin; kernel number i is `kernels[i]`.
 
-        `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
-        counts. It decides whether a call may run in place, until runs have been measured; with `inf` it never may.
-        `speculative_ns` is an estimate of a run of a few trips, of code that stops when the budget of its loops is used
-        up: then the call is tried in place.
-        `may_block`: a run may wait for others or for Python. `call_sites` are the primitives, and their places in
-        the program, of what can fail, by the number in a failure's status. Raises RuntimeError when the object is
-        malformed, or names a symbol or a relocation that the loader does not know.
+        `cost_ns` is an estimate of the time of one run. The bytes that a run touches give a second estimate. The larger
+        one decides whether a call may run inline, until runs have been measured; with `inf` no call runs inline.
+        `speculative_ns` is an estimate of a run of a few trips, for code with a loop budget: if it is given, a call
+        starts as a speculative run. `may_block`: a run may wait for other runs or for Python. `call_sites` are the
+        operations that can fail, by the number in a failure's status: the primitive, and its place in the program.
+        Raises RuntimeError for a malformed object, and for an object that names an unknown symbol or relocation.
         """
     def bind(
         self, sizes: Sequence[int], cost_ns: float | None = None, callbacks: Sequence[_HostCall] = ()
     ) -> Executable:
-        """Of a program with symbols: the executable for these sizes, in the order of the symbols' numbers.
+        """The executable of a program with symbols for these sizes, in the order of the symbols' numbers.
 
-        It shares the code; its arena, its measured times and its callbacks are its own. Only bound ones run. `cost_ns`
-        is the estimate for these sizes. Raises RuntimeError for sizes that are negative, or whose temporaries' bytes
-        are no number, and for what has no symbols or is bound.
+        The bound executable shares the code. It has its own arena, measured times and callbacks. A program with symbols
+        runs only when it is bound. `cost_ns` is the estimate for these sizes. Raises RuntimeError for negative sizes,
+        for sizes whose temporaries' bytes are no number, and for an executable without symbols or one that is bound
+        already.
         """
     name: str
     arena_bytes: int
@@ -593,19 +603,19 @@ class Executable:
     def built(
         op: str, dtype: Any, operands: Sequence[tuple[int, bool, Any]], count: int, name: str
     ) -> Executable | None:
-        """A kernel of the build, for results of `count` elements; None when there is none for this CPU.
+        """A prebuilt kernel for results of `count` elements; None when there is none for this CPU.
 
-        `op` and `dtype`, that of its operands, say which. Each operand is (the argument that it is read from, whether
-        that is a scalar, its dtype: bools and int32 are converted).
+        `op` and `dtype` select the kernel; `dtype` is that of its operands. Each operand is (the number of its
+        argument, whether the argument is a scalar, the argument's dtype). Bools and int32 are converted.
         """
     def execute(self, args: Sequence[Array], out_avals: Sequence[ShapedArray]) -> list[Array]:
-        """Enqueue one run; returns before it is done (a short one whose inputs are ready runs in place)."""
+        """Enqueue one run and return before it is done. A short run whose inputs are ready runs inline."""
 
 def effects_barrier() -> None:
-    """Wait for launches with effects and for callbacks; raise what went wrong in one whose results nobody reads."""
+    """Wait for launches with effects and for callbacks; raise the error of a launch whose results are never read."""
 
 class CompiledCall:
-    """What an entry of a jitted function's cache holds.
+    """An entry of a jitted function's cache.
 
     executable: called with [leaves[i] for i in in_used] + consts; None when no output is computed.
     outputs: one for each leaf of out_tree: ("result", i) of the executable, ("arg", i) the i-th leaf, or
@@ -613,10 +623,10 @@ class CompiledCall:
     out_avals: the avals of the executable's results.
     donated: leaves that are deleted by a call.
     aliases: pairs of a result and a donated argument of the executable in whose memory it is computed.
-    device: where the function itself puts values; a call runs there.
-    copying: called with the leaves instead, when one of them has memory that is not to be viewed.
+    device: the device on which the function itself puts values; a call runs there.
+    copying: the function to call with the leaves instead, if the memory of one of them must not be viewed.
     capability: the compute capability of the GPUs that the executable is for, "" for CPUs.
-    elsewhere: gives the call for a device that it is not for.
+    elsewhere: a function that returns the call for another device.
     """
 
     def __init__(
@@ -653,8 +663,8 @@ class CompiledCall:
         """Run on flat leaves, Arrays whose avals must be right (they are not checked); the tree of results."""
 
 class TensorCall:
-    """A call of an executable on tensors of another library: objects with `data_ptr()`, `is_contiguous()` and
-    `contiguous()` in the memory of the host.
+    """A call of an executable on tensors of another library. They are in the memory of the host and have `data_ptr()`,
+    `is_contiguous()` and `contiguous()`.
 
     places: the numbers of the executable's arguments in the list of a call; consts follow them. argument_bytes,
       result_bytes: the bytes of each.
@@ -669,12 +679,12 @@ class TensorCall:
         result_bytes: Sequence[int],
     ) -> None: ...
     def __call__(self, arguments: list[Any], results: list[Any], threads: int) -> None:
-        """Run in place, in at most this many threads, into the memory of `results`, which must be aligned to 64 bytes
-        and row-major; returns when the results are computed. An argument that is not row-major is copied. Shapes and
-        dtypes are not checked."""
+        """Run inline, in at most this many threads, and write into the memory of `results`. That memory must be aligned
+        to 64 bytes and row-major. Returns when the results are computed. An argument that is not row-major is copied.
+        Shapes and dtypes are not checked."""
 
 class CallKey(NamedTuple):
-    """What a jitted function is cached by.
+    """The key of a compiled function in the cache of a jitted one.
 
     in_tree: the tree of (args, kwargs) without the static ones: a tuple of the dynamic positional arguments and a dict
       of the dynamic keyword arguments. avals: those of its leaves, in order.
@@ -698,9 +708,9 @@ class JitFunction:
         static_argnames: tuple[str, ...] = (),
         sharded: Callable[..., Any] | None = None,
     ) -> None:
-        """`miss(args, kwargs, key)` compiles: args and kwargs are as passed, leaves not converted. It returns a
-        CompiledCall, which is called with the leaves, or something else, which is called as the function was. Either is
-        kept under the key.
+        """`miss(args, kwargs, key)` compiles: args and kwargs are as passed, with leaves not converted. It returns a
+        CompiledCall, which is called with the leaves, or another callable, which is called with the arguments of the
+        function. The result is kept under the key.
 
         `traced(*args, **kwargs)` is called instead of everything else when a leaf is a tracer or this thread is
         tracing; `sharded` (without it, `traced`) when a leaf is on several devices. static_argnums are not negative:
@@ -711,7 +721,7 @@ class JitFunction:
     def cache_size(self) -> int: ...
     def clear_cache(self) -> None: ...
     def cached_keys(self) -> list[CallKey]:
-        """In the order of compilation."""
+        """The keys in the cache, in the order of compilation."""
     @property
     def last_miss(self) -> CallKey | None:
         """The key of the last call that was not in the cache (also when compiling it failed)."""
@@ -721,14 +731,15 @@ class JitFunction:
 
 def add_handled_type(handled: type) -> None: ...
 def set_leaf_namer(namer: Callable[[Callable[..., Any], CallKey, tuple[int, ...]], Sequence[str]]) -> None:
-    """What names the dynamic leaves of a call, for errors: `namer(fun, key, static_argnums)`."""
+    """Set the function that names the dynamic leaves of a call, for errors: `namer(fun, key, static_argnums)`."""
 
 class ArrayFunction:
-    """A function of arrays whose common calls never enter Python: those with arrays of common dtypes, numbers that
-    these take, and options (None, bools, ints, tuples of ints, strings, settled dtypes), while nothing is traced."""
+    """A function of arrays whose common calls never enter Python. A call is common if nothing is traced and it has only
+    arrays of common dtypes, numbers that these accept, and options (None, bools, ints, tuples of ints, strings, settled
+    dtypes)."""
 
     def __init__(self, general: Callable[..., Any]) -> None:
-        """`general` takes every call, also those that the compiled function refuses by a TypeError, ValueError,
+        """`general` accepts every call, also calls that the compiled function refuses by a TypeError, ValueError,
         IndexError or OverflowError."""
     def set_compiled(
         self,
@@ -738,8 +749,9 @@ class ArrayFunction:
         options: tuple[str, ...] = (),
         dtypes: bool = False,
     ) -> None:
-        """`make()` gives the function for the common calls, at the first one. These have `fewest` to `most` arrays and
-        numbers by position, then options, by position or by one of the names `options`; dtypes may be among these."""
+        """At the first common call, `make()` returns the function for these calls. They have `fewest` to `most` arrays
+        and numbers by position, then options, by position or by one of the names `options`. Dtypes may be among the
+        options."""
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     @property
     def general(self) -> Callable[..., Any]: ...
@@ -757,28 +769,30 @@ def counted(aval: ShapedArray, /) -> Array:
     """The vector 0, 1, 2, ... on the default device; of int32, int64, float32 or float64."""
 
 def set_settled_dtypes(dtypes: tuple[Any, ...]) -> None:
-    """What an ArrayFunction takes for a dtype among its options, by identity."""
+    """Set the objects that an ArrayFunction accepts as dtypes among its options, by identity."""
 
 def set_watched(fn: Callable[[], bool]) -> None:
-    """`fn()` says whether results are looked at under the context key of this thread; asked once for each key."""
+    """`fn()` says whether results are checked under the context key of this thread. It is called once for each key."""
 
 def block_until_ready(tree: _T) -> _T:
-    """Wait for every Array of a tree, raise what went wrong in the first that failed; returns the tree."""
+    """Wait for every Array of a tree, raise the error of the first that failed, return the tree."""
 
 def set_call_limit(limit: int) -> None:
-    """How many kinds of calls each JitFunction keeps from its next miss on; those used last stay."""
+    """Set the number of keys that each JitFunction keeps from its next miss on; the last used ones stay."""
 
 def set_tracer_type(cls: type | None) -> type | None:
-    """Leaves that are instances of `cls` send a JitFunction's call to `traced`. Returns the previous class."""
+    """Set the class whose instances among the leaves send a JitFunction's call to `traced`. Returns the previous
+    class."""
 
 def set_operator(name: str, general: Callable[..., Any], compiled: Callable[..., Any] | None = None, /) -> None:
-    """What an operator of arrays calls; `compiled` for arrays and plain numbers while nothing is traced."""
+    """Set the function that an operator of arrays calls; `compiled` for arrays and plain numbers while nothing is
+    traced."""
 
 def set_leaf_converter(fn: Callable[[Any], Array] | None) -> Callable[[Any], Array] | None:
     """`fn(leaf) -> Array` for every leaf that is not exactly an Array; TypeError when it is not an array.
 
-    The runtime learns from it: once a bool, int, float, or an ndarray whose dtype was kept, was converted under a
-    context key, the next ones become the same aval without calling it. Returns the previous function.
+    The runtime remembers results: once `fn` has converted a bool, int, float, or an ndarray whose dtype was kept, under
+    a context key, the next such leaves get the same aval without a call of `fn`. Returns the previous function.
     """
 
 def current_trace() -> Any | None: ...
@@ -786,10 +800,10 @@ def swap_trace(trace: Any | None) -> Any | None:
     """Set this thread's trace, return the previous one."""
 
 def set_context_key(key: Hashable) -> None:
-    """Configuration that is part of every key, for every thread that has not swapped in its own."""
+    """Set the configuration that is part of every key, for every thread without its own."""
 
 def swap_context_key(key: Hashable | None) -> Hashable | None:
-    """Set this thread's own context key (None: back to the common one), return the previous own one."""
+    """Set this thread's own context key (None: back to the common one), return its previous one."""
 
 def context_key() -> Hashable:
     """The key in force in this thread."""

@@ -1,4 +1,4 @@
-"""Recomputation in derivatives, in jax's module: names and policies for `checkpoint`, and the values that are kept."""
+"""Recomputation in derivatives, in jax's module: names and policies for `checkpoint`, and lists of kept values."""
 
 from pycompiler.core.autodiff.answers import Offloadable, Recompute, Saveable
 from pycompiler.lax.names import nearest_name

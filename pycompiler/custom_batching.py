@@ -1,4 +1,4 @@
-"""Functions whose map by `vmap` the user writes, as in `jax.custom_batching`."""
+"""Functions with batching rules of the user, as in `jax.custom_batching`."""
 
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax.names import nearest_name

@@ -1,4 +1,4 @@
-"""Functions with custom derivative rules, and what their rules receive, as in `jax.custom_derivatives`.
+"""Functions with custom derivative rules, and the arguments of their rules, as in `jax.custom_derivatives`.
 
 `custom_jvp_call_p` and `custom_vjp_call_p` are the operations that graphs record for such functions.
 """

@@ -23,8 +23,8 @@ _Shapes = tuple[tuple[int, ...], ...]
 
 @register_static
 class _Unravel:
-    """The function from a vector to the tree. Two are equal for equal structures, shapes and dtypes, so that `jit`
-    finds its compiled code again, also if the function is a static argument."""
+    """The function from a vector to the tree. Two such functions are equal for equal structures, shapes and dtypes. So
+    `jit` finds its compiled code again, also if the function is a static argument."""
 
     def __init__(self, treedef: PyTreeDef, shapes: _Shapes, kinds: Sequence[Any], dtype: Any) -> None:
         self._key = (treedef, shapes, tuple(kinds), dtype)

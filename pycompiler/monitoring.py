@@ -1,4 +1,4 @@
-"""Events of the process: listeners are told of each one that is recorded, as in `jax.monitoring`.
+"""Events of the process: listeners get each recorded event, as in `jax.monitoring`.
 
 Tracing, compilation and the disk cache record events themselves, under JAX's names: the durations
 `/jax/core/compile/jaxpr_trace_duration`, `jaxpr_to_mlir_module_duration` and `backend_compile_duration`, with the name
@@ -70,47 +70,47 @@ def record_scalar(event: str, value: float | int, **kwargs: str | int) -> None:
 
 
 def register_event_listener(callback: Listener) -> None:
-    """Call a function at each `record_event`. Raises TypeError unless it is one."""
+    """Call a function at each `record_event`. Raises TypeError for an object that is no function."""
     events.add("register_event_listener", events.of_events, callback)
 
 
 def register_event_duration_secs_listener(callback: Listener) -> None:
-    """Call a function at each `record_event_duration_secs`. Raises TypeError unless it is one."""
+    """Call a function at each `record_event_duration_secs`. Raises TypeError for an object that is no function."""
     events.add("register_event_duration_secs_listener", events.of_durations, callback)
 
 
 def register_event_time_span_listener(callback: Listener) -> None:
-    """Call a function at each `record_event_time_span`. Raises TypeError unless it is one."""
+    """Call a function at each `record_event_time_span`. Raises TypeError for an object that is no function."""
     events.add("register_event_time_span_listener", events.of_spans, callback)
 
 
 def register_scalar_listener(callback: Listener) -> None:
-    """Call a function at each `record_scalar`. Raises TypeError unless it is one."""
+    """Call a function at each `record_scalar`. Raises TypeError for an object that is no function."""
     events.add("register_scalar_listener", events.of_scalars, callback)
 
 
 def unregister_event_listener(callback: Listener) -> None:
-    """Take a listener for events away. Raises ValueError for one that is not registered."""
+    """Remove a listener for events. Raises ValueError for one that is not registered."""
     events.remove("unregister_event_listener", events.of_events, callback)
 
 
 def unregister_event_duration_listener(callback: Listener) -> None:
-    """Take a listener for durations away. Raises ValueError for one that is not registered."""
+    """Remove a listener for durations. Raises ValueError for one that is not registered."""
     events.remove("unregister_event_duration_listener", events.of_durations, callback)
 
 
 def unregister_event_time_span_listener(callback: Listener) -> None:
-    """Take a listener for spans away. Raises ValueError for one that is not registered."""
+    """Remove a listener for spans. Raises ValueError for one that is not registered."""
     events.remove("unregister_event_time_span_listener", events.of_spans, callback)
 
 
 def unregister_scalar_listener(callback: Listener) -> None:
-    """Take a listener for scalars away. Raises ValueError for one that is not registered."""
+    """Remove a listener for scalars. Raises ValueError for one that is not registered."""
     events.remove("unregister_scalar_listener", events.of_scalars, callback)
 
 
 def clear_event_listeners() -> None:
-    """Take all listeners of every kind away."""
+    """Remove all listeners of every kind."""
     events.clear()
 
 

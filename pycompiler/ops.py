@@ -41,7 +41,7 @@ def segment_sum(
     """The sums of the segments of `data`: element i of the result is the sum of the rows whose number is i.
 
     Args:
-      data: an array of rows. A number, or one row, stands for as many as `segment_ids` has.
+      data: an array of rows. A number, or one row, is repeated to the length of `segment_ids`.
       segment_ids: integers with one axis, the number of the segment of each row.
       num_segments: the number of segments; by default the largest number plus one. In `jit` it must be given, because
         it is the size of the result.

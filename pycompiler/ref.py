@@ -1,4 +1,4 @@
-"""Mutable arrays: references that functions read and write in place, also in compiled code. See `new_ref`."""
+"""References to arrays, which functions read and write in place, also in compiled code. See `new_ref`."""
 
 from pycompiler.array.references import (
     AbstractRef,

@@ -1,4 +1,4 @@
-"""StableHLO programs as functions: runs the text that JAX, and PyTorch through torch_xla, print.
+"""StableHLO programs as functions: runs the text that JAX prints, and PyTorch through torch_xla.
 
 Imports `imported`. docs/stablehlo.md lists the supported operations; an error names any other.
 

@@ -1,4 +1,4 @@
-"""Derivatives compared with finite differences, as in `jax.test_util`: for tests of custom rules.
+"""Comparison of derivatives with finite differences, as in `jax.test_util`, for tests of custom rules.
 
 Each check takes one random direction, so that it costs a few calls of the function at any size. The direction is the
 same in every run.
@@ -137,7 +137,7 @@ def _by_linearize(f: Callable[..., Any], primals: Sequence[Any], tangents: Seque
 
 
 def _dtype(x: Any) -> dtypes.DType:
-    """The dtype in which a value is moved: that of the array; of Python's scalars, the widest."""
+    """The dtype in which a value is moved: that of the array; for Python's scalars, the widest."""
     return np.dtype(x.dtype) if hasattr(x, "dtype") else np.asarray(x).dtype
 
 

@@ -26,7 +26,7 @@ class _HasDtype(Protocol):
 # Arrays, those of NumPy, and scalars of NumPy and Python: `isinstance(x, ArrayLike)` tests an object. Tracers are
 # arrays, too. Sequences are not.
 ArrayLike = Union[Array, np.ndarray, np.bool_, np.number, bool, int, float, complex]  # noqa: UP007 (libraries read its origin)
-# What `numpy.dtype` takes, except None: a name, a type, a dtype or an object with one.
+# The arguments of `numpy.dtype`, except None: a name, a type, a dtype or an object with one.
 DTypeLike = Union[str, type[Any], np.dtype, _HasDtype]  # noqa: UP007 (libraries read its origin)
 
 __getattr__ = nearest_name(__name__, __all__)

@@ -1,4 +1,4 @@
-"""What JAX does for the platforms that it knows by name, and so for ours: donation, its persistent cache, and arrays
+"""Services that JAX has only for platforms that it knows by name, for ours: donation, its persistent cache, and arrays
 without a copy.
 
 `client` calls `register` once.
@@ -20,7 +20,7 @@ _PLATFORM = "pycompiler"
 
 def register() -> None:
     """Add the platform."""
-    # Elsewhere JAX keeps donated arrays, and says so in a warning.
+    # On other platforms JAX keeps donated arrays, and warns.
     mlir._platforms_with_donation.append(_PLATFORM)
     original = compilation_cache.is_cache_used
     known: Any = types.SimpleNamespace(platform="cpu")
@@ -29,7 +29,7 @@ def register() -> None:
         return original(known if backend.platform == _PLATFORM else backend)
 
     compilation_cache.is_cache_used = is_cache_used
-    # `asarray(x, copy=False)` takes arrays of the host's memory for CPUs alone.
+    # `asarray(x, copy=False)` accepts arrays in the host's memory only for CPUs.
     place: Any = array_constructors
     platform_of = place._get_platform
 

@@ -16,9 +16,9 @@ __all__ = ["assign"]
 def assign(
     op: Any, factors: Factors, wanted: Sequence[Spread], spreads: Sequence[Spread]
 ) -> tuple[dict[int, tuple[str, ...]], Mesh | None]:
-    """The axes that divide each factor: those of the results, as they are wanted, then those of the operands.
+    """The axes that divide each factor: the axes wanted for the results, then those of the operands.
 
-    What gives a part of the result along an axis can't be divided by it if the result is to be summands along it.
+    An axis along which the result is to be summands can't divide a factor of the result.
     """
     axes: dict[int, tuple[str, ...]] = {}
     mesh: Mesh | None = None
@@ -45,7 +45,7 @@ def assign(
 
 
 def _before(names: Sequence[str], used: set[str]) -> list[str]:
-    """The axes that come before the first one that is used."""
+    """The axes before the first used one."""
     end = next((place for place, name in enumerate(names) if name in used), len(names))
     return list(names[:end])
 

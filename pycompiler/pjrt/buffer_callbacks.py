@@ -1,6 +1,6 @@
 """Functions that write into buffers: `jax.experimental.buffer_callback` on our platform. `lowering` imports this.
 
-JAX's own handler stands on XLA's structures. Here the function gets views of NumPy under the names of JAX's class
+JAX's own handler depends on XLA's structures. Here the function gets views of NumPy under the names of JAX's class
 `Buffer`, and the runtime takes the bytes of those that it wrote.
 """
 
@@ -16,7 +16,7 @@ from jax._src import tree_util, util
 
 __all__ = ["Buffer", "Context", "on_arrays"]
 
-# The first version of DLPack that can say that memory is not to be written.
+# The first version of DLPack that can mark memory as read-only.
 _WITH_FLAGS = 1
 
 
@@ -93,7 +93,8 @@ class Context:
 def on_arrays(
     callback: Callable[..., None], in_tree: Any, out_tree: Any, result_avals: Sequence[Any], aliases: dict[int, int]
 ) -> Callable[..., tuple[np.ndarray[Any, Any], ...]]:
-    """The function as one from arrays to results. By `aliases`, arguments give their memory to results."""
+    """A function from arrays to results, made of the given one. By `aliases`, arguments give their memory to
+    results."""
 
     def call(*arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
         given = [np.asarray(one) for one in arrays]
@@ -106,7 +107,7 @@ def on_arrays(
         outs = tree_util.tree_unflatten(out_tree, [Buffer(one, True) for one in results])
         if callback(Context(), outs, *args, **keywords) is not None:
             raise ValueError(
-                f"buffer_callback callback must not return any values: {util.fun_name(callback)} is to write into its "
+                f"buffer_callback callback must not return any values: {util.fun_name(callback)} must write into its "
                 "second argument, `out`, and return None"
             )
         return tuple(results)

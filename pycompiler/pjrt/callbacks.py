@@ -20,7 +20,7 @@ from pycompiler.primitives.control.host_functions import bytes_of
 
 __all__ = ["TARGET", "Callback", "callback_with"]
 
-# The custom call's target in StableHLO. The importer makes `array.host_call` of it.
+# The custom call's target in StableHLO. The importer translates it to `array.host_call`.
 TARGET = "pycompiler_python_callback"
 
 
@@ -49,7 +49,7 @@ class Callback:
         _known[self.number] = self
 
     def serve(self, *arrays: Array) -> Sequence[Any]:
-        """Call the function, for the runtime, which takes the bytes of results."""
+        """Call the function. The runtime reads the bytes of the results."""
         results = self.function(*[np.asarray(x) for x in arrays])
         return [bytes_of(x) for x in results]
 
@@ -70,7 +70,7 @@ _known: weakref.WeakValueDictionary[int, Callback] = weakref.WeakValueDictionary
 
 
 def callback_with(number: int) -> Callback:
-    """The function with a number in a module. Raises ValueError for one of another process."""
+    """The function with a number in a module. Raises ValueError for a number of another process."""
     found = _known.get(number)
     if found is None:
         raise ValueError(

@@ -1,8 +1,7 @@
 """Programs of PJRT: StableHLO from JAX to loaded code. `runtime/pjrt` calls `compile_program` and `load_program`.
 
 A program arrives as a portable artifact (bytecode of the VHLO dialect). JAX's own bindings in this process read it, so
-that the versions agree, and print text, which our importer reads (`source`). A program that the disk cache has needs
-neither.
+that the versions agree, and print text, which our importer reads (`source`). A program in the disk cache needs neither.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ from pycompiler.pjrt.source import Call, Source, calls_of, text_of
 
 __all__ = ["compile_program", "load_program", "stablehlo_versions"]
 
-# Of what this room adds to a module: another form makes other code of the same bytes.
+# The version of this room's additions to a module: with other additions, the same bytes give other code.
 _FORM = 6
 
 
 def stablehlo_versions() -> tuple[list[int], list[int]]:
-    """The oldest and the newest version of StableHLO that is read."""
+    """The oldest and the newest version of StableHLO that the compiler reads."""
     oldest, newest = stablehlo.get_minimum_version(), stablehlo.get_current_version()
     return [int(part) for part in oldest.split(".")], [int(part) for part in newest.split(".")]
 
@@ -49,10 +48,10 @@ def stablehlo_versions() -> tuple[list[int], list[int]]:
 def compile_program(code: bytes, form: str, options: bytes) -> Program:
     """The program of a module, for the devices of serialized CompileOptions.
 
-    Raises MLIRError, with the user's line, for an operation without a counterpart; ValueError for another form.
+    Raises MLIRError, with the user's line, for an operation without a counterpart; ValueError for another format.
     """
     if form != "mlir":
-        raise ValueError(f"a program of the form {form!r} is given; 'mlir' is taken")
+        raise ValueError(f"the program has the format {form!r}, expected 'mlir'")
     replicas, partitions, devices = placement_of(options)
     target = target_for(devices)
     digest = hashlib.blake2b(code, digest_size=20).hexdigest()
@@ -86,7 +85,7 @@ def load_program(data: bytes, options: bytes) -> Program:
 
 
 def _calls(description: Description, code: bytes) -> Sequence[Call]:
-    """The functions that a program of the cache calls in this process."""
+    """The functions that a cached program calls in this process."""
     return calls_of(code) if description.foreign_calls else ()
 
 

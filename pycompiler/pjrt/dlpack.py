@@ -23,7 +23,7 @@ _CPU = 1
 
 
 class _Memory:
-    """The memory of an array, which NumPy takes for writable: DLPack's older form can't say that it is not."""
+    """The memory of an array, as writable memory for NumPy: DLPack's older form has no mark for read-only memory."""
 
     def __init__(self, array: jax.Array) -> None:
         view = np.asarray(array)
@@ -61,7 +61,7 @@ def register() -> None:
 
 
 def _replace(before: Callable[..., Any], after: Callable[..., Any]) -> None:
-    """Put a function in the place of one of JAX's, wherever a module of JAX has it."""
+    """Replace a function of JAX in all of JAX's modules."""
     after.__doc__, after.__module__ = before.__doc__, before.__module__
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "jax" and getattr(module, "from_dlpack", None) is before:
@@ -85,7 +85,7 @@ def _exported(
 
 
 def _takes(array: Any, device: Any) -> bool:
-    """Whether an array of the host is asked for on our devices."""
+    """Whether the caller asks for an array of the host on our devices."""
     if not hasattr(array, "__dlpack__") or not hasattr(array, "__dlpack_device__"):
         return False
     if int(array.__dlpack_device__()[0]) != _CPU:

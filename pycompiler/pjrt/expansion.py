@@ -1,7 +1,7 @@
-"""Operations of StableHLO that are computed by JAX's own: `rng_bit_generator`. `source` imports this.
+"""Expansion of StableHLO operations into operations that JAX lowers: `rng_bit_generator`. `source` imports this.
 
-JAX's rule on our platform makes no such operation (`lowering`). Programs that were exported for `cpu` have it, and so
-have those of sizes that were symbols.
+On our platform, JAX's rule makes no such operation (`lowering`). Programs exported for `cpu` have it, and programs
+whose sizes were symbols.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pycompiler.pjrt.generator import random_block
 
 __all__ = ["GENERATOR", "expand_generators"]
 
-# In the bytes of a program.
+# The operation's name in the bytes of a program.
 GENERATOR = "rng_bit_generator"
 _PLATFORM = "pycompiler"
 _THREEFRY = "THREE_FRY"
 
 
 def expand_generators(module: Any) -> None:
-    """Make calls of generators, in place. Those that JAX does not write stay, and the importer refuses them."""
+    """Replace generators by calls, in place. Generators that JAX does not write stay, and the importer refuses them."""
     names: dict[str, str] = {}
     for op in [one for one in walk(module.operation) if one.name == f"stablehlo.{GENERATOR}"]:
         kind = ir.RankedTensorType(op.results[1].type)

@@ -1,7 +1,7 @@
 """How an operation may be divided: which dimensions of its operands and results go together. `operations` uses it.
 
-Shardy's rules name the factors of an operation. This module keeps those that an operation on parts computes right: for
-any other, each device has the whole. So an operation that is not named here is computed whole.
+Shardy's rules name the factors of an operation. This module keeps the factors along which an operation on parts is
+right. Along any other, each device has the whole. So each device computes all of an operation that is not named here.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _DIVIDED = _ELEMENTWISE | {
 }  # fmt: skip
 # Operations of CHLO that are not elementwise.
 _WHOLE_OF_CHLO = {"top_k", "ragged_dot", "scan", "constant", "constant_like"}
-# Results of these stay what they are when parts of the elements are combined, if the start is neutral.
+# If the start is neutral, combining the results of parts gives the result of the whole.
 _COMBINED = {"add", "maximum", "minimum", "multiply", "and", "or"}
-# Those of which a result, combined with itself, is the same.
+# Operations that combine a result with itself to the same result.
 _IDEMPOTENT = {"maximum", "minimum", "and", "or"}
 
 Mapping = list[list[int]]
@@ -51,12 +51,12 @@ class Factors:
     free: set[int]
     # Each device computes a summand of the result.
     summed: set[int]
-    # Operands that are in each summand, but are to count once: one device has them, the others have zeros.
+    # Operands that each summand has, and that must count once: one device has them, the others have zeros.
     counted: tuple[int, ...] = ()
 
 
 def factors_of(op: Any, shapes: list[list[int]]) -> Factors | None:
-    """The factors of an operation on operands of these shapes, as wholes; None for one that is computed whole."""
+    """The factors of an operation on operands of these whole shapes; None for an operation that is computed whole."""
     dialect, _, name = op.name.partition(".")
     if op.name == "chlo.top_k":
         places = [[place] for place in range(len(shapes[0]))]
@@ -85,7 +85,7 @@ def factors_of(op: Any, shapes: list[list[int]]) -> Factors | None:
     if name == "convolution":
         free &= _batches(op, operands, results)
     elif name == "scatter":
-        # Where an update goes along any other dimension is in the indices, which count in the whole.
+        # Along other dimensions the indices place the updates, and they count in the whole array.
         free &= {factor for some in operands[-1] for factor in some}
     elif name == "custom_call":
         free &= _matrices(op, operands)
@@ -115,7 +115,7 @@ def _numbers(op: Any, name: str) -> list[int]:
 
 
 def _fixed_dimensions(op: Any, name: str, shapes: list[list[int]]) -> Iterable[tuple[int, int]]:
-    """Pairs of an operand and a dimension along which the elements of the operation depend on one another."""
+    """Pairs of an operand and a dimension along which elements of the operation depend on each other."""
     shape = shapes[0]
     rank = len(shape)
     every = range(rank)
@@ -150,7 +150,7 @@ def _is_windowed(op: Any, dimension: int) -> bool:
 
 
 def _matrices(op: Any, operands: list[Mapping]) -> set[int]:
-    """The factors of the batch that LAPACK is called for; none of another custom call."""
+    """The factors of the batch of a LAPACK call; none for another custom call."""
     key = "mhlo.frontend_attributes"
     if not op.attributes["call_target_name"].value.startswith("lapack_") or key not in op.attributes:
         return set()
@@ -192,7 +192,7 @@ def _channels(op: Any, operands: list[Mapping], summed: set[int]) -> set[int]:
 
 
 def combiner_of(op: Any) -> str:
-    """The operation by which results of a product or of a reduction of parts are combined to that of the whole.
+    """The operation that combines the results of parts, of a matmul or a reduction, to the result of the whole.
 
     It is empty for a reduction or a scatter by another computation, and for a reduction that does not start at the
     neutral element.

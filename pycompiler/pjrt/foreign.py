@@ -1,8 +1,8 @@
 """Handlers of XLA's FFI that JAX programs call: those of `jax.ffi.register_ffi_target`, for `pycompiler` or for `cpu`.
 
 JAX keeps handlers for XLA. `jax_plugins/pycompiler` sees their registrations from the first use of a backend on. Here a
-custom call of one becomes a call of the runtime's (`pycompiler.ffi` makes the same), by a number in the table of the
-loaded code. `source` imports this.
+custom call of a handler becomes a call of the runtime's, by a number in the table of the loaded code. `pycompiler.ffi`
+makes the same calls. `source` imports this.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pycompiler.primitives.control.host_calls import HostCall
 __all__ = ["ForeignFunction", "foreign_function", "has_effect", "is_foreign"]
 
 _PLATFORM = "pycompiler"
-# The importer translates these, which JAX registers for the CPU.
+# JAX registers these for the CPU; the importer translates them.
 _TRANSLATED = "lapack_"
 
 
@@ -65,7 +65,7 @@ def is_foreign(op: Any) -> bool:
 
 
 def has_effect(op: Any) -> bool:
-    """Whether a custom call is to be made also if nothing reads its results."""
+    """Whether a custom call must be made even if its results have no readers."""
     return "has_side_effect" in op.attributes and ir.BoolAttr(op.attributes["has_side_effect"]).value
 
 
@@ -79,7 +79,7 @@ def _registered(name: str) -> tuple[Any, int] | None:
 
 
 def foreign_function(op: Any, slot: int) -> ForeignFunction:
-    """The function of a custom call, which becomes one of the slot, in place; arrays get the order of the handler's.
+    """The function of a custom call. In place, it becomes a call of the slot, with arrays in the handler's order.
 
     Raises RuntimeError, with the user's line, for handlers of another interface.
     """
@@ -90,7 +90,7 @@ def foreign_function(op: Any, slot: int) -> ForeignFunction:
     if version != 1 or "mhlo.backend_config" not in op.attributes:
         raise RuntimeError(
             f"{op.location}: the target {name} has the older interface of custom calls (api_version 0), which is not "
-            "taken.\nWhat to do: register a handler of XLA's FFI, with api_version=1, and call it by jax.ffi.ffi_call"
+            "supported.\nWhat to do: register a handler of XLA's FFI with api_version=1, and call it by jax.ffi.ffi_call"
         )
     _register_types()
     try:
@@ -135,7 +135,7 @@ def _values(given: Any) -> dict[str, Any]:
 
 
 def _value(name: str, attribute: Any) -> Any:
-    """An attribute as `pycompiler.ffi` takes it."""
+    """An attribute in the form that `pycompiler.ffi` accepts."""
     given: Any = attribute
     if isinstance(given, ir.DictAttr):
         return _values(given)

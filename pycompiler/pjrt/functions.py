@@ -1,4 +1,4 @@
-"""The functions of a module: finding operations, and putting bodies where they are called. `source` imports this."""
+"""The functions of a module: finding operations, and inlining. `source` imports this."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["entry_of", "inline", "walk"]
 
 
 def walk(operation: Any) -> Iterator[Any]:
-    """All operations inside of one."""
+    """All operations inside an operation."""
     for region in operation.regions:
         for block in region.blocks:
             for op in block.operations:
@@ -20,7 +20,7 @@ def walk(operation: Any) -> Iterator[Any]:
 
 
 def entry_of(module: Any) -> Any:
-    """The function that is the program."""
+    """The entry function of the program."""
     return next(
         op
         for op in module.body.operations
@@ -29,7 +29,7 @@ def entry_of(module: Any) -> Any:
 
 
 def inline(module: Any) -> None:
-    """Put the bodies of functions where they are called. MLIR's pass does not do it in the context of the bindings."""
+    """Inline the functions. MLIR's pass does not do it in the context of the bindings."""
     functions = {
         op.attributes["sym_name"].value: op.operation
         for op in module.body.operations

@@ -32,10 +32,10 @@ def _next_key() -> Any:
 
 
 def uniform_draw(low: Any, high: Any, *, shape: tuple[int, ...]) -> Any:
-    """Numbers of [low, high), as `lax.rng_uniform` gives them: other ones in each run of the program.
+    """Numbers of [low, high), as `lax.rng_uniform` gives them: each run of the program gets other numbers.
 
-    The state is the number of the draw in this process, so that the first draws of each process are the same. XLA keeps
-    one, too, and leaves open which.
+    The state is the number of the draw in this process, so that all processes have the same first draws. XLA keeps a
+    state, too, and does not specify it.
     """
     key = random.wrap_key_data(io_callback(_next_key, ShapeDtypeStruct((2,), np.uint32)), impl="threefry2x32")
     if jnp.issubdtype(low.dtype, np.floating):

@@ -1,6 +1,6 @@
 """`jax.debug.inspect_array_sharding` in programs for several devices. `lowering` and `partition` import this.
 
-JAX makes a call of its function with a key, to be answered by who divides the program, not when it runs.
+JAX makes a call of its function with a key. The partitioner of the program answers it, before the program runs.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pycompiler.pjrt.shardings import Spread, text_of_spread
 __all__ = ["TARGET", "answer", "keep_functions", "takes"]
 
 TARGET = "InspectSharding"
-# By the key of each. JAX keeps a function while its program may be compiled.
+# The functions by key. JAX keeps a function while its program may be compiled.
 _functions: weakref.WeakValueDictionary[bytes, Callable[[Any], Any]] = weakref.WeakValueDictionary()
 
 
 def keep_functions() -> None:
-    """Note the functions from now on: a key names one by addresses of XLA's own structures."""
+    """Note each new function: its key consists of addresses of XLA's own structures."""
     client: Any = xla_client
     encode: Callable[..., bytes] = client.encode_inspect_sharding_callback
 

@@ -1,5 +1,5 @@
-"""Sums over the same devices, one behind the other, become one collective of several values, as XLA's are. `partition`
-imports this."""
+"""Joins consecutive sums over the same devices into one collective of several values, as XLA does. `partition` imports
+this."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SUM = "stablehlo.all_reduce"
 
 
 def join_sums(module: Any) -> None:
-    """Join neighbours, in place. What stands between two sums may be computed while the first one is on its way."""
+    """Join neighbours, in place. Operations between two sums may run while the first sum is in flight."""
     for block in {op.block for op in walk(module.operation) if op.name == _SUM}:
         run: list[Any] = []
         for op in [one.operation for one in block.operations]:
@@ -29,14 +29,14 @@ def join_sums(module: Any) -> None:
 
 
 def _kind(op: Any) -> Any:
-    """What sums that can be joined have in common."""
+    """The key of a sum: sums with equal keys can be joined."""
     element = ir.RankedTensorType(op.operands[0].type).element_type
     body = [one.operation.name for one in op.regions[0].blocks[0].operations]
     return str(element), tuple(body), str(op.attributes["replica_groups"])
 
 
 def _join(ops: Sequence[Any]) -> None:
-    """Put one operation in the place of the last one."""
+    """Put one operation in the place of the last sum."""
     if len(ops) == 1:
         return
     last = ops[-1]

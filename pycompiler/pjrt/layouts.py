@@ -1,8 +1,8 @@
 """The layouts of a program's arguments and results: the order of dimensions in memory. `source` imports this.
 
-JAX writes them on the entry function (`jax.experimental.layout`). Compiled code has row-major arrays alone. An array in
-another order is one of the transposed sizes to it, and is transposed back inside of the program, where the compiler
-moves the transposition into what reads it.
+JAX writes them on the entry function (`jax.experimental.layout`). Compiled code has only row-major arrays. It sees an
+array in another order with transposed sizes, and transposes it back inside the program. There the compiler moves the
+transposition into the operations that read it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LAYOUT = re.compile(r"\{([\d,]*)(?::([^}]*))?\}")
 
 
 def logical(sizes: Sequence[int], order: Order) -> tuple[int, ...]:
-    """The sizes of an array whose memory has these."""
+    """The sizes of an array, from the sizes that its memory has."""
     return tuple([sizes[order.index(place)] for place in range(len(sizes))]) if order else tuple(sizes)
 
 
@@ -55,7 +55,7 @@ def _minor_to_major(kind: Any, order: Order) -> Any:
 
 
 def take_constraints(module: Any) -> None:
-    """Drop the layouts that are asked for inside of a program, in place. One of a result stays."""
+    """Drop the layouts that a program asks for inside, in place. The layout of a result stays."""
     main = entry_of(module)
     modes = _asked(main, "res_attrs")
     with module.context, ir.Location.unknown():
@@ -94,7 +94,7 @@ def _constraint(value: Any) -> str:
 
 
 def take_layouts(module: Any) -> tuple[tuple[Order, ...], tuple[Order, ...]]:
-    """Give the entry row-major arguments and results, in place; the orders of both, as they are in memory.
+    """Give the entry row-major arguments and results, in place. Returns the orders of both in memory.
 
     Raises RuntimeError for a layout with tiles.
     """
@@ -148,7 +148,7 @@ def _order(mode: str, kind: Any) -> Order:
     order = tuple([int(one) for one in reversed(found[1].split(",")) if one]) if found else ()
     if found is None or sorted(order) != list(range(rank)):
         raise RuntimeError(
-            f"the layout {mode} of an array of {rank} dimensions is given; it is to name each of them once"
+            f"the layout of an array of {rank} dimensions is {mode}, expected each dimension once"
         )
     if found[2]:
         raise RuntimeError(
@@ -172,7 +172,7 @@ def _stored(argument: Any, order: Order) -> Order:
 
 
 def _as_computed(value: Any) -> tuple[Any, Order]:
-    """A result in the order in which it is computed: that before transpositions at the end of the program."""
+    """A result in the order of its computation: its order before transpositions at the end of the program."""
     order: list[int] = []
     while not isinstance(value.owner, ir.Block) and value.owner.operation.name == "stablehlo.transpose":
         op = value.owner.operation

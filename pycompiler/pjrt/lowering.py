@@ -1,7 +1,7 @@
 """JAX's rules of lowering for the platform: those of `cpu`, but for calls of Python. `client` registers them once.
 
-JAX keeps rules by the name of a platform. A rule that a library registers for `cpu`, now or later, holds here too, and
-one for `pycompiler` comes first.
+JAX keeps rules by the name of a platform. A rule that a library registers for `cpu`, now or later, holds here too. A
+rule for `pycompiler` comes first.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _block: Callable[..., Any] = mlir.lower_fun(random_block, multiple_results=True)
 
 
 def _random_bits(context: Any, key: Any, **params: Any) -> Any:
-    """Bits in JAX's own operations. For symbolic sizes JAX's rule holds, and later `expansion`."""
+    """Bits in JAX's own operations. For symbolic sizes, JAX's rule applies first, then `expansion`."""
     if all(core.is_constant_shape(aval.shape) for aval in context.avals_out):
         return _block(context, key, **params)
     return lax._rng_bit_generator_lowering(context, key, **params)
@@ -62,7 +62,7 @@ Platforms = Sequence[Sequence[str] | None]
 
 
 def _choice(platforms: Platforms) -> int:
-    """The branch of `lax.platform_dependent`: that of the platform, of the one whose rules it has, or the default."""
+    """The branch of `lax.platform_dependent`: that of our platform, else that of `cpu`, else the default."""
     for name in (_PLATFORM, _INHERITED, None):
         for index, names in enumerate(platforms):
             if names is None if name is None else names is not None and name in names:
@@ -79,7 +79,7 @@ def _platform_index(context: Any, *, platforms: Platforms) -> Any:
 
 
 def _cond(context: Any, *args: Any, branches_platforms: Platforms | None = None, **params: Any) -> Any:
-    """JAX's rule, which drops the branches of other platforms: ours is named by the one that is chosen."""
+    """JAX's rule, which drops the branches of other platforms. The name of the chosen branch stands for ours."""
     if branches_platforms is not None:
         chosen = _choice(branches_platforms)
         branches_platforms = tuple([(_PLATFORM,) if i == chosen else () for i in range(len(branches_platforms))])
@@ -87,7 +87,7 @@ def _cond(context: Any, *args: Any, branches_platforms: Platforms | None = None,
 
 
 class _WithOurs(tuple[str, ...]):
-    """Platforms of an exported program, where that of `cpu` is ours, too."""
+    """Platforms of an exported program: `cpu` among them includes ours."""
 
     __slots__ = ()
 
@@ -99,7 +99,7 @@ class _WithOurs(tuple[str, ...]):
 
 
 def _call_exported(context: Any, *args: Any, exported: Any) -> Any:
-    """JAX's rule, which asks for a program that was exported for the platform: one for `cpu` is taken, too."""
+    """JAX's rule, which asks for a program that was exported for the platform: it accepts programs for `cpu`, too."""
     if _PLATFORM in context.module_context.platforms and _PLATFORM not in exported.platforms:
         exported = dataclasses.replace(exported, platforms=_WithOurs(exported.platforms))
     return _export._call_exported_lowering(context, *args, exported=exported)
@@ -163,7 +163,8 @@ def _emit(
     partitioned: bool = False,
     sharding: Any = None,
 ) -> tuple[Sequence[Any], Any, Any]:
-    """A custom call of the function, with its number; the results, the next token, and what must live on."""
+    """A custom call of the function, with its number. Returns the results, the next token, and an object to keep
+    alive."""
 
     def checked(*args: Any) -> tuple[Any, ...]:
         results = callback(*args)

@@ -1,8 +1,8 @@
-"""How a value moves: from the part that a device has to the part that it is to have. `parts` imports this.
+"""Moves of values, from the part that a device has to the part that it needs. `parts` imports this.
 
-Each function adds operations at the insertion point of the context. What moves is as little as one collective of
-StableHLO for each step allows: a sum whose result is divided is a `reduce_scatter`, an axis that goes from one
-dimension to another is an `all_to_all`, one that is left is an `all_gather`.
+Each function adds operations at the insertion point of the context. Each step is the collective of StableHLO that moves
+the least. A sum whose result is divided is a `reduce_scatter`, an axis that goes from one dimension to another is an
+`all_to_all`, a remaining axis is an `all_gather`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["combined", "counted", "is_at", "moved", "shape_of", "table", "tensor
 
 
 def shape_of(value: Any) -> list[int]:
-    """The sizes of a value; none of one that is no tensor."""
+    """The sizes of a value; none for a value that is no tensor."""
     return list(value.type.shape) if isinstance(value.type, ir.RankedTensorType) else []
 
 
@@ -35,7 +35,7 @@ def table(values: Any) -> Any:
 
 
 def zeros(kind: Any) -> Any:
-    """The attribute of a constant with zeros alone."""
+    """The attribute of a constant of zeros."""
     element = kind.element_type
     if isinstance(element, ir.ComplexType):
         text = "(0.0, 0.0)"
@@ -54,7 +54,7 @@ def moved(value: Any, given: Spread, wanted: Spread, count: int) -> Any:
 
 
 class _Move:
-    """One value on its way: the axes of each dimension till now, and those that are wanted."""
+    """The move of one value: the present axes of each dimension, and the wanted ones."""
 
     def __init__(self, value: Any, given: Spread, wanted: Spread, mesh: Mesh, count: int) -> None:
         self.value, self.mesh, self.count = value, mesh, count
@@ -73,7 +73,7 @@ class _Move:
         return self.value
 
     def _next(self, place: int) -> list[str]:
-        """The axes that a dimension lacks, if those that it has are wanted."""
+        """The axes that a dimension lacks, if all its present axes are wanted."""
         has, wanted = self.now[place], self.wanted[place]
         return wanted[len(has) :] if wanted[: len(has)] == has else []
 
@@ -81,7 +81,7 @@ class _Move:
         return self.now[place][common(self.now[place], self.wanted[place]) :]
 
     def _sum(self) -> None:
-        """Add up the summands. Where the sum is to be divided, each device gets its part of it alone."""
+        """Add up the summands. If the sum is to be divided, each device gets only its part."""
         for place in range(len(self.now)):
             names = _first(self._next(place), self.summed)
             if names:
@@ -95,7 +95,7 @@ class _Move:
             self.value = combined(self.value, "add", self.mesh, self.summed)
 
     def _cut(self) -> bool:
-        """Leave what others have, too, and this device is not to have."""
+        """Drop elements that other devices have, too, and that this device does not need."""
         used = {name for names in self.now for name in names}
         for place in range(len(self.now)):
             names = _first(self._next(place), [name for name, _ in self.mesh.axes if name not in used])
@@ -128,7 +128,7 @@ class _Move:
         self.now[target].append(name)
 
     def _pad(self) -> bool:
-        """Parts are summands with zeros in the places of other parts."""
+        """Make summands of parts, with zeros in the places of other parts."""
         for place in range(len(self.now)):
             names = _first(reversed(self._surplus(place)), self.split)[::-1]
             if names:
@@ -144,7 +144,7 @@ class _Move:
         return False
 
     def _gather(self) -> bool:
-        """The parts along the axes that are left, one behind the other."""
+        """Gather the parts along the remaining axes, in their order."""
         place = next(place for place in range(len(self.now)) if self._surplus(place))
         names, shape = self._surplus(place), shape_of(self.value)
         shape[place] *= self.mesh.size(names)
@@ -154,7 +154,7 @@ class _Move:
         return True
 
     def _mask(self) -> None:
-        """A sum of which the first device along the axes has all, and the others have zero."""
+        """Make summands of a whole value: the first device along the axes has the value, the others have zeros."""
         if _is_zero(self.value):
             return
         first = [place == 0 for place in self.mesh.places(self.split, self.count)]
@@ -194,12 +194,13 @@ def _is_zero(value: Any) -> bool:
 
 
 def is_at(devices: Sequence[bool]) -> Any:
-    """Whether this device is one of those, as a scalar."""
+    """Whether this device is one of the given devices, as a scalar."""
     return _of_device(np.array(devices, bool), ir.IntegerType.get_signless(1))
 
 
 def counted(kind: Any, shape: Sequence[int], place: int, spread: Spread, count: int) -> Any:
-    """This device's part of the numbers from 0 along a dimension. Other numbers than integers are made of those."""
+    """This device's part of the numbers from 0 along a dimension. Numbers of other kinds are converted from
+    integers."""
     assert spread.mesh is not None
     element = ir.RankedTensorType(kind).element_type
     is_long = isinstance(element, ir.IntegerType) and element.width >= 32
@@ -214,7 +215,7 @@ def counted(kind: Any, shape: Sequence[int], place: int, spread: Spread, count: 
 
 
 def _first(names: Iterable[str], some: Sequence[str]) -> list[str]:
-    """The first names, as far as they are some of the others."""
+    """The longest prefix of the names whose members are all among the others."""
     found: list[str] = []
     for name in names:
         if name not in some:

@@ -1,6 +1,6 @@
-"""How operations without regions of control flow are divided. `partition` imports this, and walks over them.
+"""Division of operations without regions of control flow. `partition` imports this, and walks over them.
 
-Each function makes an operation, in place, that of one device: it gets parts of its operands, and gives parts of its
+Each function changes an operation, in place, to the operation of one device, from parts of its operands to parts of its
 results.
 """
 
@@ -22,7 +22,7 @@ from pycompiler.pjrt.summands import carried_axes
 
 __all__ = ["RESHARDED", "divide_computation", "divide_constant", "divide_iota", "leave_whole"]
 
-# Operations that give their operand with another sharding, and the attribute that says which.
+# Operations that give their operand another sharding, and the attribute with that sharding.
 RESHARDED = {
     "sdy.sharding_constraint": "sharding",
     "sdy.reshard": "sharding",
@@ -65,7 +65,7 @@ def divide_iota(parts: Parts, op: Any, wanted: Spread) -> None:
 
 
 def divide_computation(parts: Parts, op: Any, wanted: Sequence[Spread]) -> None:
-    """Divide an operation as far as its factors allow, and combine its results where a factor is summed."""
+    """Divide an operation as far as its factors allow. Combine its results if a factor is summed."""
     full = [parts.full(one) for one in op.operands]
     factors = factors_of(op, full)
     unreduced = wanted[0].unreduced if len(wanted) == 1 else frozenset[str]()
@@ -99,7 +99,7 @@ def divide_computation(parts: Parts, op: Any, wanted: Sequence[Spread]) -> None:
 
 
 def leave_whole(parts: Parts, op: Any) -> None:
-    """Leave out what Shardy wrote in a computation of scalars, as that of a reduction."""
+    """Drop Shardy's attributes in a computation of scalars, such as the body of a reduction."""
     for inner in list(walk(op)):
         if inner.name in RESHARDED:
             forward(inner, inner.operands[0])
@@ -111,7 +111,7 @@ def leave_whole(parts: Parts, op: Any) -> None:
 
 
 def _sum(parts: Parts, op: Any, mesh: Mesh, names: Sequence[str], wanted: Spread) -> None:
-    """Combine the results of all devices along these axes; of a sum, each gets the part that it is to have."""
+    """Combine the results of all devices along these axes. Of a sum, each device gets the part that it needs."""
     value, name = op.results[0], combiner_of(op)
     given = parts.spread(value)
     left, axes = set(names), list[tuple[str, ...]]()
@@ -138,7 +138,7 @@ def _without(spread: Spread, dimension: int) -> Spread:
 
 
 def _adjust(op: Any, full: Sequence[int]) -> None:
-    """Sizes that an operation names are those of its part, where it takes a dimension as a whole."""
+    """Adjust the sizes that an operation names to its part, for dimensions that it takes as a whole."""
     names = {"slice": "limit_indices", "dynamic_slice": "slice_sizes", "gather": "slice_sizes"}
     name = names.get(op.name.removeprefix("stablehlo."))
     if name:

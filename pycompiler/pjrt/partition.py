@@ -1,9 +1,9 @@
-"""A program for several devices, divided: the module of one device's part, with collectives. `source` imports this.
+"""Divides a program for several devices: the module of one device's part, with collectives. `source` imports this.
 
-Shardy decides the shardings, as for XLA's CPU: its passes are in JAX's own bindings, and propagate what JAX wrote down.
+Shardy decides the shardings, as for XLA's CPU: its passes in JAX's own bindings propagate the shardings that JAX wrote.
 This module divides by them. It walks over the program, into the regions of control flow, and gives each value the
-shape of its part (`parts`, `operations`). An operation that can't be divided right gets its operands whole, so that
-each device computes all of it (`factors`).
+shape of its part (`parts`, `operations`). If an operation can't be divided, it gets its operands whole, and each device
+computes all of it (`factors`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pycompiler.pjrt.tiles import import_tiles
 
 __all__ = ["PARTICIPANTS", "Shardings", "divide", "together"]
 
-# The importer reads it: the module is one of so many parts.
+# The importer reads it: the number of parts of the program.
 PARTICIPANTS = "pycompiler.participants"
 _BRANCHES = ("stablehlo.if", "stablehlo.case")
 _ENDS = ("stablehlo.return", "sdy.return", "func.return")
@@ -46,7 +46,7 @@ class Shardings:
 def divide(module: Any, count: int) -> Shardings:
     """Make a module the part of one of `count` devices, in place.
 
-    Raises RuntimeError with the reason, and the user's line, for what can't be divided.
+    Raises RuntimeError with the reason, and the user's line, for a program that can't be divided.
     """
     with module.context, ir.Location.unknown():
         import_tiles(module, count)
@@ -87,7 +87,7 @@ class _Division:
         self.module, self.count = module, count
         self.meshes = meshes_of(module, count)
         self.parts = Parts(count)
-        # How many manual computations are around.
+        # The number of enclosing manual computations.
         self.manual = 0
 
     def entry(self) -> Shardings:
@@ -114,7 +114,7 @@ class _Division:
         )
 
     def _decomposition(self, function: Any) -> None:
-        """What an operation names, as its decomposition, is on whole values, as its operands are."""
+        """Keep the decomposition of an operation on whole values, as its operands are."""
         block = function.regions[0].blocks[0]
         ends = block.operations[len(block.operations) - 1].operands
         self._attributed(function, "arg_attrs", [shape_of(one) for one in block.arguments])
@@ -135,7 +135,7 @@ class _Division:
         return spreads
 
     def _wanted(self, op: Any) -> list[Spread]:
-        """What Shardy says of results. In a manual computation, devices have the whole of what is left to divide."""
+        """Shardy's shardings of results. In a manual computation, devices have whole values along the other axes."""
         if SHARDING not in op.attributes or self.manual or not len(op.results):
             return [WHOLE] * len(op.results)
         given = sdy.TensorShardingPerValueAttr(op.attributes[SHARDING]).shardings
@@ -188,7 +188,7 @@ class _Division:
         elif op.name == "sdy.sharding_group":
             op.erase()
         elif op.name.startswith("sdy."):
-            raise RuntimeError(f"{op.location}: the operation {op.name} is not taken in a program for several devices")
+            raise RuntimeError(f"{op.location}: a program for several devices can't have the operation {op.name}")
         else:
             divide_computation(self.parts, op, wanted)
 
@@ -209,7 +209,7 @@ class _Division:
                 ir.Operation.create("stablehlo.return", [], [_nothing(one, op.operands) for one in kinds])
 
     def _manual(self, op: Any) -> None:
-        """Devices run the body on their parts; other axes of the mesh than its own divide nothing there."""
+        """Devices run the body on their parts. Inside it, other axes of the mesh divide nothing."""
         axes = sdy.ManualAxesAttr(op.attributes["manual_axes"])
         manual = {axes[number] for number in range(len(axes))}
 
@@ -235,7 +235,7 @@ class _Division:
         for value, spread, end in zip(op.results, outs, list(inner[-1].operands), strict=True):
             made = end
             if isinstance(end.type, ir.RankedTensorType):
-                # A value of its own: the part may be an operand, which has a spread.
+                # A new value: the part may be an operand, which has a spread.
                 with ir.InsertionPoint(op), op.location:
                     made = ir.Operation.create("stablehlo.reshape", [end.type], [end]).results[0]
             value.replace_all_uses_with(made)
@@ -249,15 +249,15 @@ def _only(spread: Spread, names: set[str]) -> Spread:
 
 
 def _is_callback(op: Any) -> bool:
-    """Whether an operation calls a function that the program is to call once. Handlers without effects are called by
-    each device."""
+    """Whether an operation calls a function that the program must call once. Each device calls handlers without
+    effects."""
     if op.name != "stablehlo.custom_call" or op.attributes["call_target_name"].value != TARGET:
         return False
     return "foreign" not in op.attributes["mhlo.backend_config"] or has_effect(op)
 
 
 def _sent(value: Any, count: int) -> Any:
-    """The first device's value on each; a token orders what its device does."""
+    """The first device's value, sent to each device. A token stays, since it orders the actions of its own device."""
     if not isinstance(value.type, ir.RankedTensorType):
         return value
     groups = {"replica_groups": table(np.arange(count, dtype=np.int64)[None])}
@@ -265,7 +265,7 @@ def _sent(value: Any, count: int) -> Any:
 
 
 def _nothing(kind: Any, operands: Sequence[Any]) -> Any:
-    """What stands for a result where a function is not called: zeros, or the token that the call would take."""
+    """The replacement of a result where a function is not called: zeros, or the token that the call would take."""
     if not isinstance(kind, ir.RankedTensorType):
         return next(one for one in operands if one.type == kind)
     return ir.Operation.create("stablehlo.constant", [kind], [], {"value": zeros(kind)}).results[0]

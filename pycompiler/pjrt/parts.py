@@ -1,4 +1,4 @@
-"""Which part of each value a device has, in a program that is being divided, and the moves between parts.
+"""The part of each value on a device, in a program that is being divided, and the moves between parts.
 
 `operations` and `partition` import this.
 """
@@ -16,17 +16,17 @@ from pycompiler.pjrt.shardings import WHOLE, Spread
 
 __all__ = ["SHARDING", "Parts", "clean", "forward"]
 
-# Where Shardy writes the shardings of arguments and of results.
+# The attributes in which Shardy writes the shardings of arguments and of results.
 SHARDING = "sdy.sharding"
 
 
 class Parts:
-    """The spreads of values. Those that are not known are whole."""
+    """The spreads of values. A value without a known spread is whole."""
 
     def __init__(self, count: int) -> None:
         self.count = count
         self._spreads: dict[Any, Spread] = {}
-        # What was moved already, in the same block.
+        # The values that were moved before, in the same block.
         self._moved: dict[tuple[Any, Spread, Any], Any] = {}
 
     def spread(self, value: Any) -> Spread:
@@ -38,7 +38,7 @@ class Parts:
             self._spreads[value] = spread
 
     def set(self, value: Any, spread: Spread) -> None:
-        """Give a value that is whole till now the shape of its part."""
+        """Give a value that was whole the shape of its part."""
         if not spread.is_whole:
             value.set_type(tensor_of(value.type, spread.part(shape_of(value))))
             self.know(value, spread)
@@ -80,13 +80,13 @@ class Parts:
 
 
 def forward(op: Any, value: Any) -> None:
-    """Put a value in the place of the result of an operation, which goes."""
+    """Replace the result of an operation by a value, and erase the operation."""
     op.results[0].replace_all_uses_with(value)
     op.erase()
 
 
 def clean(op: Any) -> None:
-    """Drop from an operation what Shardy wrote there."""
+    """Drop Shardy's attributes from an operation."""
     for name in (SHARDING, RULE):
         if name in op.attributes:
             del op.attributes[name]

@@ -25,12 +25,12 @@ def _devices() -> list[Device]:
 def target_for(ids: Sequence[int]) -> Target:
     """The target of code for these devices. Raises ValueError for devices of several kinds."""
     there = _devices()
-    # What has no device is refused by the plugin, which knows how many there are.
+    # The plugin refuses ids without a device: it knows the number of devices.
     chosen = [there[number] for number in ids if number < len(there)] or there[:1]
     targets = {target_of(device): device for device in chosen}
     if len(targets) > 1:
         kinds = " and ".join(f"{device} ({target})" for target, device in targets.items())
-        raise ValueError(f"a program for {kinds} is given: its devices run the same code, so they must be of one kind")
+        raise ValueError(f"the program is for {kinds}, expected devices of one kind, since they run the same code")
     return next(iter(targets))
 
 
@@ -58,7 +58,7 @@ def placement_of(options: bytes) -> tuple[int, int, list[int]]:
 def _ask_xla(options: tuple[tuple[str, Any], ...]) -> None:
     """Raise ValueError, as XLA says it, for a name or a value that it does not take.
 
-    It compiles nothing by them, of which it would write no dump either.
+    XLA compiles an empty program with the options, except those of dumps.
     """
     client: Any = xla_client.make_cpu_client()
     given: Any = xla_client.CompileOptions()
@@ -67,7 +67,7 @@ def _ask_xla(options: tuple[tuple[str, Any], ...]) -> None:
         client.compile_and_load("func.func @main() { return }", DeviceList((client.local_devices()[0],)), given)
     except xla_client.XlaRuntimeError as error:
         said = str(error).removeprefix("INVALID_ARGUMENT: ")
-        raise ValueError(f"{said} Options of XLA (xla_...) are taken, without effect") from None
+        raise ValueError(f"{said} Options of XLA (xla_...) are accepted, without effect") from None
 
 
 def _assigned(proto: bytes) -> list[list[int]]:

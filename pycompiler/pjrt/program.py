@@ -1,4 +1,4 @@
-"""What the plugin says about a program, and its bytes. `compiler` makes programs; the runtime reads their attributes.
+"""The plugin's description of a program, and its bytes. `compiler` makes programs; the runtime reads their attributes.
 
 The bytes are those of an entry of the disk cache, behind its digest: code of one build of the compiler, for one kind of
 processor.
@@ -26,7 +26,7 @@ _DIGEST = 40
 
 @dataclass(frozen=True)
 class Description:
-    """All about a program but its code. Its values can be marshalled."""
+    """All data of a program except its code. Its values can be marshalled."""
 
     name: str
     parameters: tuple[ArrayType, ...]
@@ -42,7 +42,7 @@ class Description:
     # For several devices, the shardings of arguments and results, as HLO prints them.
     argument_shardings: tuple[str, ...] = ()
     result_shardings: tuple[str, ...] = ()
-    # How many calls of XLA's FFI it has. The handlers are those of each process.
+    # The number of its calls of XLA's FFI. The handlers are those of each process.
     foreign_calls: int = 0
 
 
@@ -74,7 +74,7 @@ class Program:
 
 
 def array_types(avals: Sequence[ShapedArray], orders: Sequence[Order]) -> tuple[ArrayType, ...]:
-    """Arrays as the runtime names them, from the sizes that they have in memory."""
+    """The types of arrays in the runtime's form, from their sizes in memory."""
     codes = dtype_codes()
     return tuple(
         [

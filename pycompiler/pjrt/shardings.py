@@ -1,4 +1,4 @@
-"""How values are spread over the devices of a mesh, and the same in HLO's form. `partition` divides programs by it."""
+"""Spreads of values over the devices of a mesh, also in HLO's form. `partition` divides programs by them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Spread:
-    """For each dimension, the axes that divide it, the first of them into the largest parts. No mesh: the whole.
+    """For each dimension, the axes that divide it, the first of them into the largest parts. No mesh: the whole value.
 
     Along the unreduced axes, each device has a summand of the value.
     """
@@ -87,7 +87,7 @@ def _mesh(given: Any, count: int) -> Mesh | None:
     if not axes:
         return None
     if prod([size for _, size in axes]) == 1:
-        # A program for one device that another one calls: as there, all devices have the whole.
+        # A program for one device that another program calls: all devices have the whole.
         return None
     devices = tuple(mesh.device_ids) or tuple(range(prod([size for _, size in axes])))
     if sorted(devices) != list(range(count)):
@@ -96,7 +96,8 @@ def _mesh(given: Any, count: int) -> Mesh | None:
 
 
 def spread_of(given: Any, shape: Sequence[int], meshes: dict[str, Mesh | None], exact: bool = False) -> Spread:
-    """What a sharding of Shardy says; of a value that is no argument, without the axes that do not divide it evenly.
+    """The spread of a sharding of Shardy. For a value that is no argument, axes that do not divide it evenly are left
+    out.
 
     Raises RuntimeError for an exact sharding by a part of an axis, or one that does not divide the sizes.
     """
@@ -105,7 +106,7 @@ def spread_of(given: Any, shape: Sequence[int], meshes: dict[str, Mesh | None], 
     if not isinstance(name, ir.FlatSymbolRefAttr):
         axes = tuple(sdy.MeshAttr(name).axes)
         if axes:
-            raise RuntimeError(f"the sharding {given} has a mesh of its own; a mesh of the module is taken")
+            raise RuntimeError(f"the sharding {given} has a mesh of its own, expected a mesh of the module")
         return WHOLE
     mesh = meshes[name.value]
     if mesh is None:
@@ -127,7 +128,7 @@ def spread_of(given: Any, shape: Sequence[int], meshes: dict[str, Mesh | None], 
 
 
 def kept_axes(mesh: Mesh, names: Sequence[str], size: int) -> tuple[str, ...]:
-    """The first axes, as far as they divide the size evenly."""
+    """The longest prefix of the axes that divides the size evenly."""
     kept: list[str] = []
     for name in names:
         if size % mesh.size([*kept, name]):
@@ -137,7 +138,7 @@ def kept_axes(mesh: Mesh, names: Sequence[str], size: int) -> tuple[str, ...]:
 
 
 def common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many of the first axes are the same."""
+    """The length of the common prefix of the axes."""
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

@@ -1,6 +1,6 @@
-"""A program as JAX hands it over, read by JAX's own bindings. `compiler` imports this module.
+"""A program from JAX, read by JAX's own bindings. `compiler` imports this module.
 
-The bindings give the program's text, with its locations, and what the importer drops: which arguments are donated, and
+The bindings give the program's text, with its locations, and facts that the importer drops: the donated arguments and
 the memories of results. Calls of Python get the numbers of their functions in the table of the loaded code.
 """
 
@@ -50,13 +50,13 @@ def _read(code: bytes) -> Any:
     return module
 
 
-# Of programs for several devices: JAX reads their shardings from it, in a dozen questions after each compilation.
+# Texts of programs for several devices: JAX reads their shardings from the text, a dozen times after each compilation.
 _texts: dict[tuple[bytes, int], str] = {}
 _KEPT_TEXTS = 4
 
 
 def text_of(code: bytes, count: int = 1) -> str:
-    """The text of a program, as JAX prints it; of one for several devices, the text of one device's part."""
+    """The text of a program, as JAX prints it. For several devices, it is the text of one device's part."""
     found = _texts.get((code, count))
     if found:
         return found
@@ -102,7 +102,7 @@ def calls_of(code: bytes) -> list[Call]:
 
 
 def _bits_of(kind: Any) -> Any:
-    """The size of an array of a type; the type itself of a token."""
+    """The size of an array of a type; for a token, the type itself."""
     if not isinstance(kind, ir.RankedTensorType):
         return kind
     element: Any = kind.element_type
@@ -131,7 +131,7 @@ def _numbered(module: Any) -> list[Call]:
 
 
 def _take_parts(module: Any, calls: list[Call]) -> None:
-    """Callbacks that each device calls get the sizes of its parts."""
+    """Give callbacks that each device calls the sizes of its parts."""
     for op in walk(module.operation):
         if op.name == "stablehlo.custom_call" and "mhlo.backend_config" in op.attributes:
             config = op.attributes["mhlo.backend_config"]
@@ -143,7 +143,7 @@ def _take_parts(module: Any, calls: list[Call]) -> None:
 
 
 class Source:
-    """A program that is to be compiled, for a number of devices: the part of each one."""
+    """A program to compile for a number of devices: the part of each device."""
 
     def __init__(self, code: bytes, count: int = 1) -> None:
         module = _read(code)
@@ -156,13 +156,13 @@ class Source:
                 op.erase()
         # The functions of the host that it calls, by slot.
         self.calls: list[Call] = _numbered(module) if _CALLS in code else []
-        # Whether its functions are to be told shardings, at each compilation.
+        # Whether its functions must get shardings, at each compilation.
         self.asks = inspection.TARGET.encode() in code
         self.shardings = divide(module, count) if count > 1 else Shardings()
         if count > 1:
             _keep_text(module, code, count, self.shardings)
             _take_parts(module, self.calls)
-        # Of arguments and of results; below, all are row-major.
+        # The orders of arguments and of results; below, all are row-major.
         self.orders = take_layouts(module)
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []
@@ -214,7 +214,7 @@ class Source:
         return module
 
     def description(self, replicas: int, partitions: int, aliases: Aliases, lapack: bool) -> Description:
-        """What the plugin says about the program, if these results get the memory of arguments."""
+        """The plugin's description of the program, if these results get the memory of arguments."""
         arguments, results = modules.signature(self.module)
         kept = {argument: result for result, argument in aliases}
         return Description(

@@ -1,7 +1,7 @@
-"""Sums that are not added up: an operation that is linear in operands, on summands, gives summands of its result.
+"""Pending sums: if an operation is linear in operands, summands of these give summands of its result.
 
-Devices along the *unreduced* axes of a spread have summands of a value. `operations` asks here what an operation that
-is to give summands does with those of its operands.
+Devices along the *unreduced* axes of a spread have summands of a value. For an operation whose result is to be
+summands, `operations` asks here for the treatment of its operands.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _APART = {"multiply", "dot_general", "convolution"}
 
 
 def carried_axes(op: Any, mesh: Mesh | None, names: frozenset[str], spreads: Sequence[Spread]) -> list[frozenset[str]]:
-    """For each operand, the axes along which it is to be summands, so that the result is, as far as that can be."""
+    """For each operand, the axes along which it should be summands, so that the result is, if possible."""
     carried: list[frozenset[str]] = [frozenset()] * len(op.operands)
     for name in names:
         for place in _carriers(op, [name in one.unreduced and one.mesh == mesh for one in spreads]):
@@ -37,9 +37,9 @@ def carried_axes(op: Any, mesh: Mesh | None, names: frozenset[str], spreads: Seq
 
 
 def _carriers(op: Any, summands: Sequence[bool]) -> Sequence[int]:
-    """The operands that are to be summands, so that the results are; none, if the operation can't give summands so.
+    """The operands that must be summands so that the results are. None of them if the operation can't give summands.
 
-    `summands` says of each operand whether it is now.
+    `summands` says for each operand whether it is summands now.
     """
     name = op.name.removeprefix("stablehlo.")
     if name == "concatenate":

@@ -1,7 +1,8 @@
-"""Shardings as tiles of devices (`mhlo.sharding`), as Shardy has them: by axes of a mesh. `partition` imports this.
+"""Translation of shardings from tiles of devices (`mhlo.sharding`) to Shardy's axes of a mesh. `partition` imports
+this.
 
-JAX writes tiles if its Shardy is off, and for programs that were exported that way. The mesh is made here: its axes
-have the prime factors of the number of devices as sizes, so that most tiles are parts along them.
+JAX writes tiles if its Shardy is off, and for programs that were exported that way. This module makes the mesh. The
+sizes of its axes are the prime factors of the number of devices, so that most tiles are parts along them.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def import_tiles(module: Any, count: int) -> None:
     for op in walk(module.operation):
         if _target(op) in _MANUAL:
             raise RuntimeError(
-                f"{op.location}: a shard_map of a program that was lowered without Shardy is not taken.\nWhat to do: "
+                f"{op.location}: a shard_map of a program lowered without Shardy is not supported.\nWhat to do: "
                 "lower or export it with jax_use_shardy_partitioner=True, JAX's default"
             )
     mesh, axes = _mesh_for(sorted(texts), count)
@@ -102,7 +103,7 @@ def _sharding(axes: Sequence[Sequence[str]], rank: int, unspecified: frozenset[i
 
 
 def _mesh_for(texts: Sequence[str], count: int) -> tuple[Mesh, Axes]:
-    """A mesh whose axes all these tiles are parts along, and these axes."""
+    """A mesh such that all these tiles are parts along its axes, and these axes."""
     tiles = {text: _tiles(text) for text in texts}
     orders = dict.fromkeys(
         [tuple(range(count)), *[tuple(one.ravel().tolist()) for one in tiles.values() if one.size == count]]
@@ -130,13 +131,13 @@ def _factors(count: int) -> list[int]:
 
 
 def _tiles(text: str) -> np.ndarray[Any, Any]:
-    """The device of each tile; those of replicas along the last dimension. Empty if all devices have the whole."""
+    """The device of each tile, with replicas along the last dimension. Empty if all devices have the whole."""
     sharding: Any = xla_client.HloSharding.from_string(text)
     if sharding.is_replicated() or sharding.is_maximal():
         return np.zeros(0, np.int64)
     if not sharding.is_tiled() or sharding.subgroup_types() or sharding.is_manual():
         raise RuntimeError(
-            f"the sharding {text} of a program without Shardy is not taken: its tiles are not those of one array.\n"
+            f"the sharding {text} of a program without Shardy is not supported: its tiles are not those of one array.\n"
             "What to do: lower it with jax_use_shardy_partitioner=True, JAX's default"
         )
     return np.asarray(sharding.tile_assignment_devices()).reshape(sharding.tile_assignment_dimensions())

@@ -19,7 +19,7 @@ from pycompiler.torch.parts import compile_graph
 
 __all__ = ["backend"]
 
-# Operations that are core ones, or have no entry of their own, and have a rule.
+# More operations with a rule: core operations, and operations without an entry of their own.
 _MORE = (torch.ops.aten.rrelu_with_noise_backward.default,)
 
 

@@ -32,7 +32,7 @@ Boxed = Callable[[list[Any]], list[Any]]
 
 
 def boxed(function: Boxed) -> Boxed:
-    """The function, marked for torch. Its wrappers copy an attribute of a function, and none of a class."""
+    """The function, marked for torch. Torch's wrappers copy attributes of a function, not of a class."""
 
     def run(args: list[Any]) -> list[Any]:
         return function(args)
@@ -68,7 +68,7 @@ class _Bound:
     def __init__(self, found: Compilation, program: Program, sizes: Sizes) -> None:
         plan = found.plan
         avals = [aval_at(aval, sizes) for aval in program.avals]
-        # One tensor stands for all carriers: none of its elements is read.
+        # One tensor serves as all carriers: programs read none of its elements.
         places = [*program.tensors, *[len(program.inputs) + program.draws] * len(program.carriers)]
         if program.draws:
             # The key comes first among the program's arguments, and last in the list of a call.
@@ -86,7 +86,7 @@ class _Bound:
             if found.executable is not None
             else None
         )
-        # How to make the tensor of each result: in the order of its own axes in memory.
+        # The recipe for the tensor of each result: in the order of its own axes in memory.
         self.results: list[tuple[Any, Any, Any]] = [(None, None, None)] * len(results)
         # The outputs: the number of a result; other tensors, which are copied; ints.
         self.outputs: list[tuple[int, int, Any]] = []
@@ -166,7 +166,7 @@ class _Call:
                 self.others.append((number, node))
             elif node.op == "placeholder":
                 self.passed.append((number, numbers[node]))
-        # Views: the number, the input, or else the output, that is viewed, and the chain.
+        # Views: the output's number, the viewed input, or else the viewed output, and the chain.
         places_of_outputs = {node: place for place, node in enumerate(program.outputs) if place not in program.views}
         self.views = [
             (number, numbers.get(view.root), places_of_outputs.get(view.root), view)
@@ -249,7 +249,7 @@ class _BySize:
         self.calls: dict[tuple[int, ...], Boxed] = {}
         for name, node in self.sources.missing.items():
             raise NotTakenError(node, f"the size {name} does not follow from the inputs, or depends on data")
-        # The first call has these sizes: what the table can't express is an error now.
+        # The first call has these sizes. An operation that the table can't express is an error now.
         self._at(self.sources.example())
 
     def __call__(self, args: list[Any]) -> list[Any]:

@@ -33,7 +33,7 @@ _HALVES = (_OURS[torch.float16], _OURS[torch.bfloat16])
 
 
 def ours(dtype: torch.dtype) -> np.dtype[Any]:
-    """The dtype of ours. Raises NotImplementedError for one that this backend does not have."""
+    """Our dtype for one of torch. Raises NotImplementedError for a dtype that this backend does not have."""
     if dtype not in _OURS:
         raise NotImplementedError(f"the dtype {dtype}")
     return _OURS[dtype]

@@ -24,7 +24,7 @@ from pycompiler.torch.sizes import Sizes, limits
 
 __all__ = ["export"]
 
-# What a graph's result may be.
+# The types of a graph's results.
 _RESULTS = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
 
 
@@ -36,8 +36,8 @@ def export(program: torch.export.ExportedProgram, name: str = "model") -> export
     row-major arrays and None for other values. A dynamic dimension is a symbol, named by the first argument and axis of
     its size: "x_dim0". `name` is the function's name in messages.
 
-    Raises NotImplementedError, with the operation and its line, for one that has no entry in the table; ValueError for
-    programs that write to buffers or arguments, and for those that draw random numbers.
+    Raises NotImplementedError, with the operation and its line, for an operation without an entry in the table;
+    ValueError for programs that write to buffers or arguments, and for those that draw random numbers.
     """
     if not isinstance(program, torch.export.ExportedProgram):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
@@ -48,14 +48,14 @@ def export(program: torch.export.ExportedProgram, name: str = "model") -> export
     _check(program)
     try:
         try:
-            # The bounds that the user has given.
+            # The bounds from the user.
             return _exported(program, name, _ranges(program))
         except InconclusiveDimensionError:
             # Torch traces with sizes of at least 2.
             return _exported(program, name, {})
     except NotTakenError as error:
         raise NotImplementedError(
-            f"export: the operation {error.node.target} of {_line(error.node)} is not taken: {error.why}"
+            f"export: the operation {error.node.target} of {_line(error.node)} is not supported: {error.why}"
         ) from None
     except InconclusiveDimensionError as error:
         raise ValueError(
@@ -132,7 +132,7 @@ def _inputs(
     """The nodes of the arguments, None for those that are no tensors, and the arrays that are inside."""
     given: list[torch.fx.Node | None] = []
     constants: dict[torch.fx.Node, Any] = {}
-    # Parameters with one memory are one array.
+    # Parameters that share memory are one array.
     known: dict[Any, Any] = {}
     for spec in program.graph_signature.input_specs:
         is_tensor = isinstance(spec.arg, TensorArgument)
@@ -158,7 +158,7 @@ def _spec(node: torch.fx.Node, sizes: Sizes) -> ShapeDtypeStruct:
 
 
 def _symbol_names(given: Sequence[torch.fx.Node | None]) -> dict[str, str]:
-    """Names of torch's symbols that say which size each is."""
+    """Names for torch's symbols, made of the argument and the axis of the size."""
     found: dict[str, str] = {}
     for node in given:
         for axis, size in enumerate(node.meta["val"].shape if node is not None else ()):

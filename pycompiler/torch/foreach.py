@@ -13,7 +13,7 @@ __all__ = ["foreach_rules"]
 _PREFIX = "_foreach_"
 # The types of arguments with one item for each tensor.
 _LISTS = ("List[Tensor]", "List[number]")
-# Where the operation on one tensor has another name, or does not take numbers.
+# Operations whose counterpart on one tensor has another name, or does not take numbers.
 _OTHERS: dict[str, Callable[..., torch.Tensor]] = {
     "max": torch.amax,
     "maximum": lambda x, y: torch.maximum(x, y) if isinstance(y, torch.Tensor) else torch.clamp_min(x, y),

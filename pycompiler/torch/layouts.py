@@ -67,12 +67,12 @@ def strides_of(shape: Sequence[int], order: Sequence[int] | None) -> tuple[tuple
 
 
 def are_same(shape: Sequence[int], strides: Sequence[int], others: Sequence[int]) -> bool:
-    """Whether strides place the elements as others do: those of one element along an axis say nothing."""
+    """Whether two strides place the elements equally: the stride of an axis with one element does not matter."""
     return 0 in shape or all(size == 1 or a == b for size, a, b in zip(shape, strides, others, strict=True))
 
 
 def restrided(x: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    """A tensor with these strides: `x` if it has them, or if its elements would share memory other than along whole
+    """A tensor with these strides. It is `x` if `x` has them, or if elements would share memory other than along whole
     axes; else a copy."""
     if are_same(x.shape, x.stride(), strides):
         return x

@@ -1,4 +1,4 @@
-"""The operations of ATen that the table does not have, and why: they run in eager torch."""
+"""The operations of ATen that the table does not have, with reasons. They run in eager torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PYTHON = "it is an operation of torch's in Python, with its own loop"
 _SPARSE = "sparse tensors"
 _MEMORY = "it changes the memory of a tensor, not its elements"
 
-# By names, for all overloads. Where an entry takes a part of an operation's arguments, its error says which.
+# By names, for all overloads. If an entry accepts only some arguments of an operation, its error names them.
 LEFT = {
     "aten::_ctc_loss": _DATA,
     "aten::_local_scalar_dense": _NUMBER,

@@ -79,7 +79,7 @@ class Nodes:
         except InconclusiveDimensionError:
             raise
         except (NotImplementedError, NotTakenError) as error:
-            # What a graph inside an operation does not take, the operation does not.
+            # If a node of a graph inside an operation is refused, the operation is refused.
             raise NotTakenError(node, str(error)) from None
         except Exception as error:
             raise NotTakenError(node, f"{type(error).__name__}: {error}") from error
@@ -110,7 +110,7 @@ class Nodes:
         return made
 
 
-# Arguments that say where and how a tensor is stored.
+# Arguments for the device and the storage of a tensor.
 _PLACES = ("device", "layout", "pin_memory", "non_blocking", "memory_format")
 
 
@@ -146,7 +146,7 @@ class Inner:
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
 
     def __call__(self, *given: Any) -> list[Any]:
-        # What is no array is a size, which the graph's own nodes name, too.
+        # Operands that are no arrays are sizes, which the graph's own nodes name, too.
         values = {node: x for node, x in zip(self.inputs, given, strict=True) if hasattr(x, "dtype")}
         Nodes(self.graph, self.sizes, _no_key).compute(values)
         return [values[node] if isinstance(node, torch.fx.Node) else node for node in outputs_of(self.graph)]

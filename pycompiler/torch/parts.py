@@ -1,5 +1,5 @@
-"""Graphs of which not every operation is in the table: torch's partitioner takes the operations out that we compile,
-and the others run in eager torch."""
+"""Graphs with operations that are not in the table: torch's partitioner separates the operations that we compile, and
+the others run in eager torch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["compile_graph"]
 # The values of nodes that are numbers, computed from sizes.
 _NUMBERS = (int, torch.SymInt, torch.SymFloat, torch.SymBool)
 
-# The names of nodes that stay with torch, and why.
+# The names of nodes that stay with torch, with reasons.
 Refused = dict[str, str]
 
 
@@ -49,7 +49,7 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
 
 
 def _is_check(node: torch.fx.Node) -> bool:
-    """Whether it only raises errors, as eager torch does: it has no result, and costs nothing to speak of."""
+    """Whether an operation only raises errors, as eager torch does. It has no result, and costs almost nothing."""
     if str(node.target).startswith(("aten._assert_async", "aten._assert_scalar", "aten.sym_constrain_range")):
         return True
     return str(node.target) == "with_effects" and "check_errors" in str(node.args[1:2])
@@ -62,7 +62,7 @@ def _has_entry(node: torch.fx.Node) -> bool:
 
 
 def _refuse(refused: Refused, error: NotTakenError) -> None:
-    """Note a node; for an input that no program takes, the nodes that read it."""
+    """Note a node. For an input that no program accepts, note the nodes that read it."""
     nodes = error.node.users if error.node.op == "placeholder" else [error.node]
     new = {node.name: error.why for node in nodes if node.op == "call_function" and node.name not in refused}
     if not new:
@@ -77,7 +77,7 @@ class _Support(OperatorSupportBase):
     def is_node_supported(self, submodules: Any, node: torch.fx.Node) -> bool:
         if node.op != "call_function" or node.name in self.refused:
             return False
-        # The parts of a result belong to its operation.
+        # Nodes that get an item of a result belong to its operation.
         if node.target is operator.getitem:
             source: Any = node.args[0]
             return self.is_node_supported(submodules, source)
@@ -88,7 +88,7 @@ def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
     whole = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
     partitioner = CapabilityBasedPartitioner(whole, _Support(refused), allows_single_node_partition=True)
     partitions = [part.nodes for part in partitioner.propose_partitions()]
-    # Sizes alone are no work for a program.
+    # A part of sizes alone needs no program.
     partitions = [
         nodes for nodes in partitions if any(isinstance(n.meta.get("val"), (torch.Tensor, tuple, list)) for n in nodes)
     ]

@@ -84,8 +84,8 @@ class Program:
             raise NotTakenError(node, str(error)) from None
 
     def _carriers(self) -> list[ShapedArray]:
-        """An argument of the size of each symbol that is in inputs that are numbers, and in no tensor's shape. Nobody
-        reads its elements."""
+        """For each symbol that is in inputs that are numbers, and in no tensor's shape, an argument of this size. Its
+        elements are never read."""
         known = set(symbols_of(self.avals))
         made = []
         for node in self.inputs:

@@ -27,14 +27,14 @@ def limits(bounds: Any) -> tuple[int, int | None]:
 
 
 def is_nested(size: torch.SymInt) -> bool:
-    """Whether it stands for the ragged axis of a nested tensor, and is no number."""
+    """Whether a size is the ragged axis of a nested tensor, which has no number."""
     value = size.node.shape_env.backed_var_to_val.get(size.node.expr)
     return value is not None and not value.is_Integer
 
 
 class Sizes:
     """The symbols of one graph, by the names in torch. With `values`, each is the int of one call. `ranges` are bounds
-    in the place of those that torch's guards leave, and `names` those of the `Dim`s."""
+    instead of those from torch's guards, and `names` are names of the `Dim`s."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Sizes:
 
     def of(self, size: Any) -> Dimension:
         """The dimension for an int or a SymInt. Raises InconclusiveDimensionError for an expression without a
-        polynomial, whose value is known at each call alone."""
+        polynomial, whose value is known only at each call."""
         if not isinstance(size, torch.SymInt):
             return int(size)
         expression = size.node.expr
@@ -65,8 +65,7 @@ class Sizes:
             return []
 
     def number(self, value: Any) -> Any:
-        """The value of a SymFloat or a SymBool. Raises InconclusiveDimensionError where it is known at each call
-        alone."""
+        """The value of a SymFloat or a SymBool. Raises InconclusiveDimensionError if it is known only at each call."""
         if self.values is None:
             raise InconclusiveDimensionError(f"the number {value} of sizes is not the same for all of them")
         return value.node.pytype(self._value(value.node.expr))

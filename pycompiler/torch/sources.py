@@ -1,4 +1,4 @@
-"""How the sizes of a call follow from its inputs: from the sizes of tensors, and from inputs that are sizes."""
+"""The sizes of a call, solved from its inputs: from the sizes of tensors, and from inputs that are sizes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Sources"]
 
 # The number of an input and its axis, None for an input that is a number.
 Place = tuple[int, int | None]
-# Sizes have fewer bits.
+# A bound: sizes have fewer bits.
 _BITS = 40
 
 
 class Sources:
-    """The symbols of a graph's inputs, in an order in which they follow: of each, an expression at some place in which
-    it is the only new one."""
+    """The symbols of a graph's inputs, in an order for solving: each has an expression at some place in which it is the
+    only new symbol."""
 
     def __init__(self, graph: torch.fx.Graph) -> None:
         # One place for each expression.
@@ -36,7 +36,7 @@ class Sources:
                 if value is not None:
                     self._examples[str(symbol)] = int(value)
         self.symbols = _followed(list(self._places))
-        # Those that do not follow, or of which torch has no value.
+        # Symbols that can't be solved, or without a value in torch.
         self.missing = {n: node for n, node in nodes.items() if n not in self.symbols or n not in self._examples}
         self._numbers = list(self._places.values())
 
@@ -77,7 +77,7 @@ def _at(expression: Any, values: Mapping[str, int]) -> Any:
 
 
 def _followed(expressions: list[Any]) -> dict[str, Any]:
-    # What decides a symbol at once comes first.
+    # Expressions that decide a symbol at once come first.
     kinds = (lambda e, s: e.is_symbol, lambda e, s: _power(e, s) is not None, lambda e, s: True)
     found: dict[str, Any] = {}
     while True:
@@ -94,7 +94,7 @@ def _followed(expressions: list[Any]) -> dict[str, Any]:
 
 
 def _power(expression: Any, symbol: Any) -> int | None:
-    """The power of a symbol in a polynomial that has no other one of it."""
+    """The only power of a symbol in a polynomial."""
     if not expression.is_polynomial(symbol):
         return None
     powers = {power for (power,), _ in sympy.Poly(expression.expand(), symbol).terms()} - {0}
@@ -104,7 +104,7 @@ def _power(expression: Any, symbol: Any) -> int | None:
 def _solutions(
     symbols: list[tuple[str, Any]], given: Mapping[Any, int], known: dict[str, int]
 ) -> Iterator[dict[str, int]]:
-    """The values of the symbols that agree with the expressions by which they follow."""
+    """The values of the symbols that satisfy their expressions."""
     if not symbols:
         yield known
         return
@@ -114,7 +114,7 @@ def _solutions(
 
 
 def _roots(expression: Any, size: int) -> Iterator[int]:
-    """The values of the only symbol at which an expression has a value."""
+    """The values of the only symbol for which an expression has a given value."""
     symbol, *_ = expression.free_symbols
     power = _power(expression, symbol)
     if power is not None:

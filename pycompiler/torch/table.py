@@ -2,8 +2,8 @@
 
 Each family's file has a `Family` of entries, and `aten` joins them. An entry is called with an `Out`, the description
 of the wanted result, and the arguments of the operation, which are tracers, numbers, dimensions, and lists of them. It
-returns the result, or a tuple for an operation with several. What it can't express raises NotImplementedError: then the
-operation stays with torch.
+returns the result, or a tuple for an operation with several. If an entry can't express a call, it raises
+NotImplementedError, and the operation stays with torch.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Out:
 
 
 class Family:
-    """The entries of one file, by names of `torch.ops.aten`: "add" is for all overloads, "add.Tensor" for one. A name
-    of other operations has a prefix, as "prims::fma"."""
+    """The entries of one file, by names of `torch.ops.aten`: "add" is for all overloads, "add.Tensor" for one. Names of
+    other operations have a prefix, as "prims::fma"."""
 
     def __init__(self) -> None:
         self.entries: dict[Any, Entry] = {}

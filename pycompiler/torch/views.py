@@ -36,7 +36,7 @@ class View:
             if node.target is operator.getitem:
                 steps.append((operator.getitem, (node.args[1],), {}))
             else:
-                # The first argument is what is viewed.
+                # The first argument is the viewed tensor.
                 args, kwargs = torch.fx.map_arg((node.args[1:], node.kwargs), known)
                 steps.append((node.target, args, kwargs))
 
@@ -77,6 +77,6 @@ def _is_view(node: torch.fx.Node) -> bool:
     if node.op != "call_function" or not node.args or not isinstance(node.args[0], torch.fx.Node):
         return False
     if node.target is operator.getitem:
-        # Of the views that `split` makes; other operations have several results, too.
+        # An item of the views that `split` makes; other operations have several results, too.
         return _is_view(node.args[0])
     return isinstance(node.target, torch._ops.OpOverload) and node.target.is_view

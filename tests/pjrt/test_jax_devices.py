@@ -59,7 +59,7 @@ def test_without_shardy_arrays_are_divided_and_shard_map_is_refused():
             print(error)
     """)
     assert "P('x', 'y') P(None, 'x') True" in said.replace("PartitionSpec", "P")
-    assert "shard_map of a program that was lowered without Shardy is not taken" in said
+    assert "shard_map of a program lowered without Shardy is not supported" in said
     assert "jax_use_shardy_partitioner=True" in said
 
 

@@ -93,7 +93,7 @@ _UNARY: dict[str, Callable[..., Any]] = {
     "threshold": lambda x, threshold, value: pnp.where(x <= threshold, cast(value, x.dtype), x),
 }
 
-# The gradient, and the operand or the result of the operation.
+# Operands: the gradient, and the operand or the result of the operation.
 _BACKWARD: dict[str, Callable[..., Any]] = {
     "gelu_backward": _gelu_backward,
     "hardtanh_backward": lambda given, x, low, high: pnp.where((x <= low) | (x >= high), 0, given),

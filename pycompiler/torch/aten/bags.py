@@ -17,13 +17,13 @@ _SUM, _MEAN, _MAX = 0, 1, 2
 
 
 def _bags(indices: Any, offsets: Any, count: Any) -> Any:
-    """The bag of each index. Bags begin at the offsets; an empty one begins where the next one does."""
+    """The bag of each index. Bags begin at the offsets; an empty bag has the offset of the next one."""
     places = lax.iota(offsets.dtype, indices.shape[0])
     return pnp.searchsorted(offsets[:count], places, side="right") - 1
 
 
 def _kept(indices: Any, padding_idx: int) -> Any:
-    """Which indices count, as a column: all that are not the padding."""
+    """A mask of the indices that count, as a column: all but the padding."""
     return (indices != padding_idx if padding_idx >= 0 else pnp.full(indices.shape, True))[:, None]
 
 
@@ -62,7 +62,7 @@ def _embedding_bag(
 
 
 def _largest(rows: Any, kept: Any, bags: Any, indices: Any, count: Any, width: Any) -> tuple[Any, Any]:
-    """The largest elements of each bag, and the rows of the table that they are of: the first of equal ones."""
+    """The largest elements of each bag, and their rows in the table: the first row of equal elements."""
     made = pnp.full((count, width), -np.inf, rows.dtype).at[bags].max(pnp.where(kept, rows, -np.inf))
     number = indices.shape[0]
     places = pnp.where(kept & (rows == made[bags]), lax.broadcasted_iota(np.int64, rows.shape, 0), number)

@@ -100,7 +100,7 @@ def _convolved(x: Any, w: Any, options: tuple[Any, ...]) -> Any:
     if not transposed:
         pads = [(p, p) for p in padding]
         return lax.conv_general_dilated(x, w, stride, pads, rhs_dilation=dilation, feature_group_count=groups)
-    # The gradient of a convolution: the window is reversed, and its channels change places within each group.
+    # The gradient of a convolution: the window is reversed, and its channels swap within each group.
     w = lax.rev(w, range(2, w.ndim))
     w = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
     w = pnp.swapaxes(w, 1, 2)
@@ -190,7 +190,7 @@ def _pdist(out: Out, x: Any, p: float = 2) -> Any:
 @ops("_cdist_backward")
 def _cdist_backward(out: Out, given: Any, x: Any, y: Any, p: float, made: Any) -> Any:
     if 0 in given.shape:
-        # No distances; torch's result has the shape of x without the axes that y adds.
+        # Without distances, torch's result has the shape of x without the axes that y adds.
         return pnp.zeros(out.shape, out.dtype)
     if p == 0:
         return pnp.zeros(out.shape, out.dtype)
@@ -208,7 +208,7 @@ def _pdist_backward(out: Out, given: Any, x: Any, p: float, made: Any) -> Any:
 
 
 def _slope_of_norm(given: Any, apart: Any, p: float, made: Any) -> Any:
-    """The gradient of a norm that is `made` by each difference: 0 where all differences are 0."""
+    """The gradient of a norm, `made`, by each difference: 0 where all differences are 0."""
     if p == 1:
         return given * lax.sign(apart)
     if p == 2:

@@ -24,7 +24,7 @@ def _is_array(x: Any) -> bool:
 
 
 def _of_arrays(inner: Inner, given: Sequence[Any]) -> tuple[Callable[..., tuple[Any, ...]], list[Any]]:
-    """The function of those of the operands that are arrays, and these: sizes are the same in every call."""
+    """The function of the operands that are arrays, and these arrays. Sizes are the same in every call."""
     arrays = [x for x in given if _is_array(x)]
 
     def run(*some: Any) -> tuple[Any, ...]:

@@ -39,7 +39,7 @@ def _full_like(out: Out, x: Any, value: Any, **options: Any) -> Any:
     "empty_permuted",
 )
 def _zeros(out: Out, *given: Any, **options: Any) -> Any:
-    # What an empty tensor has is open.
+    # The elements of an empty tensor are unspecified.
     return pnp.zeros(out.shape, out.dtype)
 
 
@@ -71,7 +71,7 @@ def _arange(out: Out, *given: Any, **options: Any) -> Any:
 
 @ops("range")
 def _range(out: Out, start: Any, end: Any, step: Any = 1, **options: Any) -> Any:
-    # Unlike `arange`, it has its end.
+    # Unlike `arange`, the range includes its end.
     return _arange(out, start, end, step)
 
 

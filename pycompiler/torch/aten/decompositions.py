@@ -33,14 +33,14 @@ def _info(factors: Any) -> Any:
 
 
 def _turned(out: Out, x: Any) -> Any:
-    """The matrices whose factors torch keeps for gradients: the transposes of real row-major ones."""
+    """The matrices whose factors torch keeps for gradients: of real row-major matrices, the transposes."""
     return pnp.swapaxes(x, -1, -2) if x.dtype.kind != "c" and out.argument(0).is_contiguous() else x
 
 
 @ops("linalg_cholesky_ex")
 def _cholesky_ex(out: Out, x: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     made = linalg.cholesky(_h(x) if upper else x, symmetrize_input=False)
-    # A matrix that is not positive definite gives nan; torch gives the number of the minor that is not.
+    # A matrix that is not positive definite gives nan; torch gives the number of the first such minor.
     failed = pnp.any(made != made, axis=(-1, -2)) & ~pnp.any(x != x, axis=(-1, -2))
     return _h(made) if upper else made, cast(failed, _INT32)
 

@@ -17,7 +17,7 @@ from pycompiler.torch.table import Family, Out, cast, floats
 
 ops = Family()
 
-# One operand; computed in the dtype of the result.
+# Functions of one operand, computed in the dtype of the result.
 _UNARY: dict[str, Callable[[Any], Any]] = {
     "acos": lax.acos,
     "acosh": lax.acosh,
@@ -83,7 +83,7 @@ def _heaviside(x: Any, y: Any) -> Any:
 
 
 def _lcm(x: Any, y: Any) -> Any:
-    """Torch takes the sign away after an overflow, too."""
+    """Torch makes the result positive after an overflow, too."""
     made = pnp.lcm(x, y)
     return made if made.dtype.kind == "u" else lax.abs(made)
 
@@ -97,8 +97,8 @@ def _zeta(x: Any, q: Any) -> Any:
     return pnp.where(_is_pole(q) & (x > 1), math.inf, special.zeta(x, q))
 
 
-# Two operands of any shapes that broadcast; computed from operands in the dtype of the result. Torch rounds a number or
-# a scalar array beside 16-bit floats, too, but for sums, products and quotients.
+# Two operands of any shapes that broadcast, converted to the dtype of the result. Beside 16-bit floats, torch also
+# rounds a number or a scalar array, except in sums, products and quotients.
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "atan2": pnp.arctan2,
     "bitwise_and": pnp.bitwise_and,
@@ -123,7 +123,7 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "xlogy": special.xlogy,
 }
 
-# Two operands, computed in their common dtype; the result is a bool.
+# Two operands, compared in their common dtype; the result is a bool.
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "eq": pnp.equal,
     "ge": pnp.greater_equal,
@@ -264,7 +264,7 @@ def _pow(out: Out, x: Any, y: Any) -> Any:
     x, y = _rounded(out, x), _rounded(out, y)
     if dtype.kind != "i":
         return cast(pnp.power(x, y), out.dtype)
-    # A negative power of an integer is 0, but for those of 1 and -1.
+    # A negative power of an integer is 0, except of 1 and -1.
     inverse = pnp.where(lax.abs(x) == 1, pnp.where(y % 2 == 0, 1, x), 0)
     return cast(pnp.where(y < 0, inverse, pnp.power(x, pnp.maximum(y, 0))), out.dtype)
 
@@ -323,7 +323,7 @@ def _left_shift(out: Out, x: Any, y: Any) -> Any:
 @ops("bitwise_right_shift", "__rshift__")
 def _right_shift(out: Out, x: Any, y: Any) -> Any:
     x, y = pnp.broadcast_arrays(cast(x, out.dtype), cast(y, out.dtype))
-    # More than all bits leave the sign.
+    # A shift by more than all bits leaves the sign.
     bits = 8 * out.dtype.itemsize
     if out.dtype.kind == "u":
         return lax.shift_right_logical(x, y)

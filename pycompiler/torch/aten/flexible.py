@@ -1,5 +1,5 @@
-"""Attention with a function of the scores and one that hides them (`flex_attention`). Both are graphs of a score and
-the numbers of its batch, head, query and key. Torch has no gradient of it on CPUs."""
+"""Attention with a function that changes scores and one that hides them (`flex_attention`). Both are graphs of a score
+and the numbers of its batch, head, query and key. Torch has no gradient of it on CPUs."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def _flex_attention(
         return pnp.where(_of_each(hides, (), numbers, mask_more), changed, -math.inf)
 
     result, spread, largest = attend_by(scores, value)
-    # Torch's are logarithms to the base 2.
+    # Torch's logarithms have the base 2.
     return result, spread / math.log(2), largest / math.log(2)

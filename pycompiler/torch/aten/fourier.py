@@ -24,7 +24,7 @@ def _scale(x: Any, sizes: Any, normalization: int) -> Any:
 @ops("fft_fftfreq")
 def _fftfreq(out: Out, count: Any, d: float = 1.0, **options: Any) -> Any:
     numbers = lax.iota(np.int64, count)
-    # The upper half is below zero.
+    # The upper half has negative frequencies.
     numbers = pnp.where(numbers > (count - 1) // 2, numbers - count, numbers)
     return cast(cast(numbers, out.compute) / (count * d), out.dtype)
 

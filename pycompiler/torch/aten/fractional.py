@@ -1,4 +1,4 @@
-"""Pooling over windows at fractional distances, which a number for each channel and axis decides."""
+"""Pooling over windows at fractional distances, from a random number for each channel and axis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ ops = Family()
 
 
 def _starts(sample: Any, size: int, count: int, kernel: int) -> Any:
-    """The first places of `count` windows, for each sample, along a new last axis. The last window ends at the end."""
+    """The first places of `count` windows, for each sample, along a new last axis. The last window ends at the end of
+    the axis."""
     last = pnp.full((*sample.shape, 1), size - kernel, np.int64)
     if count == 1:
         return last

@@ -1,4 +1,4 @@
-"""Images at the places of a grid, and the gradients by both."""
+"""Images sampled at the places of a grid, and the gradients by both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BORDER, _REFLECTION = 1, 2
 
 
 def _clipped(place: Any, size: Any) -> Any:
-    """A place within the image. Outside and at the edges, torch's slope is 0, so these are no minimum and maximum."""
+    """A place within the image. Outside and at the edges, torch's slope is 0, unlike that of a minimum and maximum."""
     return pnp.where(place <= 0, 0, pnp.where(place >= size - 1, size - 1, place))
 
 

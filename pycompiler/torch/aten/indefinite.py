@@ -16,7 +16,7 @@ from pycompiler.transforms import vmap
 ops = Family()
 
 _INT32 = np.dtype(np.int32)
-# The bound of Bunch and Kaufman, by which factors grow least.
+# The bound of Bunch and Kaufman, which limits the growth of factors best.
 _ALPHA = (1 + math.sqrt(17)) / 8
 
 
@@ -78,7 +78,7 @@ def _factor(x: Any, hermitian: bool) -> tuple[Any, Any, Any]:
         number = cast(to + 1, _INT32)
         new_pivots = pnp.where((rows == k) | (is_pair & (rows == come)), pnp.where(is_pair, -number, number), pivots)
         new_info = pnp.where((info == 0) & is_zero, cast(k + 1, _INT32), info)
-        # The second row of a pivot of two is done.
+        # The second row of a pivot of two was done in the step before.
         pairs = ((rest, a), (new, made), (new_pivots, pivots), (new_info, info))
         return *[pnp.where(is_second, old, fresh) for fresh, old in pairs], is_pair & ~is_second
 
@@ -113,7 +113,7 @@ def _solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:
     n = factors.shape[-1]
     turn = conj if hermitian else lambda y: y
     rows = lax.iota(np.int64, n)
-    # Of each row, whether it is the first of a pivot of two; the row before it, in the same way.
+    # Whether each row is the first of a pivot of two, and the same for the row before it.
     _, firsts = lax.scan(lambda before, pivot: ((pivot < 0) & ~before,) * 2, pnp.zeros((), bool), pivots)
     seconds = (pivots < 0) & ~firsts
     places = cast(abs(pivots) - 1, np.dtype(np.int64))

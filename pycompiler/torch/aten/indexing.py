@@ -1,4 +1,4 @@
-"""Indexing: parts at places that are computed, and updates of them."""
+"""Indexing: parts at computed places, and updates of these parts."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _along(x: Any, dim: int, index: Any) -> tuple[Any, ...]:
 
 
 def _scattered(x: Any, dim: int, index: Any, source: Any, update: Callable[[Any, Any], Any]) -> Any:
-    """`update` of the places with the source, of which only the first elements count in each axis."""
+    """`update` of the places with the source: in each axis, only its first elements count."""
     if not index.size:
         return x
     shape = x.shape
@@ -255,7 +255,7 @@ def _masked_scatter_backward(out: Out, given: Any, mask: Any, sizes: Any) -> Any
     mask = pnp.broadcast_to(mask, given.shape).reshape(-1)
     count = math.prod(out.shape)
     place = lax.cumsum(cast(mask, np.dtype(np.int64)), 0) - 1
-    # The others go to a place behind the end, which drops them.
+    # Other elements get a place beyond the end, so that they are dropped.
     place = pnp.where(mask, place, count)
     return pnp.zeros((count,), given.dtype).at[place].set(given.reshape(-1), mode="drop").reshape(out.shape)
 
@@ -291,7 +291,7 @@ def _padded(out: Out, values: Any, offsets: Any, lengths: Any, padding: float = 
         raise NotImplementedError("more than one ragged axis")
     starts, ends = offsets[0][:-1, None], offsets[0][1:, None]
     places = starts + lax.iota(offsets[0].dtype, out.shape[1])
-    # A place behind all rows is none.
+    # A place behind all rows gives the padding.
     places = pnp.where(places < ends, places, cast(values.shape[0], places.dtype))
     return pnp.take(values, places, axis=0, mode="fill", fill_value=padding)
 

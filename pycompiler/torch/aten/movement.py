@@ -125,7 +125,7 @@ def _diagonal_scatter(out: Out, x: Any, source: Any, offset: int = 0, dim1: int 
 
 @ops("cat")
 def _cat(out: Out, tensors: Any, dim: int = 0) -> Any:
-    # Torch skips empty tensors of one axis, whatever the others are.
+    # Torch skips empty tensors of one axis, for any shapes of the others.
     ndim = len(out.shape)
     parts = [cast(x, out.dtype) for x in tensors if not (x.ndim == 1 and ndim > 1 and x.shape[0] == 0)]
     return lax.concatenate(parts, axis_of(dim, ndim)) if parts else pnp.zeros(out.shape, out.dtype)
@@ -203,7 +203,7 @@ def _padded(x: Any, pad: Any, mode: str) -> Any:
         axis = x.ndim - 1 - number
         widths[axis] = (max(before, 0), max(after, 0))
     made = pnp.pad(x, widths, mode=mode)
-    # What negative widths cut off counts for the other side.
+    # Elements that negative widths cut off still count for the padding of the other side.
     for number in range(len(pad) // 2):
         axis = x.ndim - 1 - number
         before, after = max(-pad[2 * number], 0), max(-pad[2 * number + 1], 0)

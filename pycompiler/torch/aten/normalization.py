@@ -39,7 +39,7 @@ def _layer_norm(out: Out, x: Any, shape: Any, weight: Any, bias: Any, eps: float
 
 
 def _dtypes(out: Out) -> list[Any]:
-    """The dtypes of the results; that of the first for one that is not wanted."""
+    """The dtypes of the results; for an unwanted result, that of the first."""
     return [out.dtype if value is None else ours(value.dtype) for value in out.value]
 
 

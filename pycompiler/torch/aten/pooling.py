@@ -63,7 +63,7 @@ def _max_pool(count: int) -> Any:
             flat = pnp.broadcast_to(flat, part.shape)
             if best is None:
                 best, place_of = part, flat
-                # The first place may be padding, which never counts.
+                # The first place may be padding, which is never a maximum.
                 inside = _inside(x, place, options, shape, first)
                 best = pnp.where(inside, best, lowest) if inside is not None else best
                 chosen = inside
@@ -71,7 +71,7 @@ def _max_pool(count: int) -> Any:
             newer = (part > best) | (part != part)
             inside = _inside(x, place, options, shape, first)
             if chosen is not None:
-                # A window with padding before its first element takes that element whatever it is.
+                # A window with padding before its first element takes that element, also if it is the least number.
                 newer = newer | ~chosen
             newer = newer if inside is None else newer & inside
             best, place_of = pnp.where(newer, part, best), pnp.where(newer, flat, place_of)
@@ -82,7 +82,7 @@ def _max_pool(count: int) -> Any:
 
 
 def _inside(x: Any, place: Any, options: Any, shape: Any, first: int) -> Any:
-    """Which windows have this place inside of the image; None if all have."""
+    """A mask of the windows that have this place inside the image; None if all have."""
     _, stride, padding, dilation = options
     found = None
     for axis in range(len(shape)):
@@ -200,7 +200,7 @@ ops.add("avg_pool3d_backward", _avg_pool_backward(3))
 
 
 def _parts(size: int, count: int) -> np.ndarray[Any, Any]:
-    """The matrix that takes the means of adaptive pooling along one axis."""
+    """The matrix that computes the means of adaptive pooling along one axis."""
     made = np.zeros((count, size))
     for number in range(count):
         start, end = number * size // count, -(-(number + 1) * size // count)

@@ -12,18 +12,18 @@ from pycompiler.torch.table import Family, Out, cast
 
 ops = Family()
 
-# Scales below it are amplified, because their inverses lose digits on some machines.
+# Scales below this bound are amplified, because their inverses lose digits on some machines.
 _LEAST_SCALE = 6.1e-5
 
 
 def _places(x: Any, scale: Any, zero_point: Any) -> Any:
-    """The numbers of steps, before they are clipped. Those of nan are below all."""
+    """The numbers of steps before clipping. For nan, the number is below all others."""
     steps = pnp.round(x * (1 / scale)) + cast(zero_point, x.dtype)
     return pnp.where(steps != steps, -math.inf, steps)
 
 
 def _rounded(out: Out, x: Any, scale: Any, zero_point: Any, least: int, greatest: int) -> tuple[Any, Any]:
-    """The rounded values, and which are within the range."""
+    """The rounded values, and a mask of those within the range."""
     wide = cast(x, out.compute)
     scale = cast(scale, out.compute)
     steps = _places(wide, scale, zero_point)
@@ -59,7 +59,7 @@ def _per_channel(out: Out, x: Any, scale: Any, zero_point: Any, axis: int, least
 
 
 def _whole(zero_point: Any, least: int, greatest: int) -> Any:
-    """A zero point that is learned, as a step."""
+    """A learned zero point, rounded to a step."""
     return pnp.clip(pnp.round(zero_point), least, greatest)
 
 
@@ -145,7 +145,7 @@ def _observed(
 
 
 def _parameters(low: Any, high: Any, least: int, greatest: int, symmetric: bool) -> tuple[Any, Any]:
-    """The scale and the zero point of a range, which is widened to have 0."""
+    """The scale and the zero point of a range, which is widened to include 0."""
     double = np.dtype(np.float64)
     low, high = cast(pnp.minimum(low, 0), double), cast(pnp.maximum(high, 0), double)
     if symmetric:

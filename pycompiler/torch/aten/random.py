@@ -1,5 +1,5 @@
 """Random numbers. Each call of a program draws one key from torch's generator, and each operation folds its number
-into it: `torch.manual_seed` makes a run repeatable. The numbers are others than torch's own."""
+into it: `torch.manual_seed` makes a run repeatable. The numbers differ from torch's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ops = Family()
 
 
 def _uniform(out: Out, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers from 0 to below 1; those of 16 bits have as many values as torch's."""
+    """Numbers from 0 to below 1. Those of 16 bits have as many possible values as torch's."""
     dtype = out.dtype if dtype is None else dtype
     shape = out.shape if shape is None else shape
     if dtype.itemsize == 2:

@@ -200,8 +200,8 @@ def _logcumsumexp(x: Any, axis: int) -> Any:
     if x.dtype.kind != "c":
         return lax.cumlogsumexp(x, axis)
 
-    # Torch's imaginary parts depend on the order of the sums: each is within a quarter turn of that of the larger
-    # operand, and not reduced.
+    # Torch's imaginary parts depend on the order of the sums. Each is within a quarter turn of the larger operand's,
+    # and is not reduced.
     def step(total: Any, item: Any) -> tuple[Any, Any]:
         total = logaddexp(item, total)
         return total, total
@@ -214,7 +214,7 @@ ops.add("logcumsumexp", _along(_logcumsumexp))
 
 
 def _running(out: Out, x: Any, dim: int, later: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
-    """The running extreme and its place. Of equal elements the last counts, and so does nan."""
+    """The running extreme and its place. Of equal elements the last counts; nan counts as the extreme."""
     if not x.ndim:
         return x, pnp.zeros((), np.int64)
     axis = axis_of(dim, x.ndim)

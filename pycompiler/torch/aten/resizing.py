@@ -1,4 +1,4 @@
-"""Interpolation of images to other sizes, by matrices that torch's sizes and scales give, and its gradients."""
+"""Interpolation of images to other sizes, by matrices from torch's sizes and scales, and its gradients."""
 
 from __future__ import annotations
 

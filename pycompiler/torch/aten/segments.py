@@ -1,4 +1,4 @@
-"""Reductions of segments: of neighbours along one axis, whose numbers are given as lengths or as offsets."""
+"""Reductions of segments: neighbours along one axis, given by lengths or by offsets."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass
 class _Segments:
-    """The segments of all rows of an array [outer, length, inner] as one list, and the segment of each element; an
-    element of none has a number behind the last one."""
+    """The segments of all rows of an array [outer, length, inner] as one list, and the segment of each element. An
+    element without a segment has a number behind the last one."""
 
     outer: tuple[Any, ...]
     inner: tuple[Any, ...]

@@ -95,7 +95,7 @@ def _mode(out: Out, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
     if not x.ndim:
         return x, pnp.zeros((), np.int64)
     axis = axis_of(dim, x.ndim)
-    # Of sorted elements: the length of the run that ends at each, the first of the longest runs.
+    # For sorted elements: the length of the run that ends at each element, then the first of the longest runs.
     made, places = sorted_with_places(pnp.moveaxis(x, axis, -1), x.ndim - 1, False)
     numbers = lax.broadcasted_iota(np.int64, made.shape, x.ndim - 1)
     begins = pnp.concatenate([pnp.ones_like(made[..., :1], bool), made[..., 1:] != made[..., :-1]], axis=-1)

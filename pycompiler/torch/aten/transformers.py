@@ -16,7 +16,7 @@ from pycompiler.torch.table import Family, Out, cast
 
 ops = Family()
 
-# What a mask is of: pairs of query and key, keys of a batch, or all scores.
+# The types of masks: of pairs of query and key, of keys of a batch; any other: of all scores.
 _PAIRS, _KEYS = 0, 1
 
 
@@ -71,7 +71,7 @@ def _attention(
         made = pnp.matmul(weights, value)
     else:
         made, spread = attend(query, key, value, None if hidden is None else ~hidden, False, scale)
-        # The softmax of a row whose scores are all hidden.
+        # The softmax of a row with only hidden scores.
         made = made if hidden is None else pnp.where(spread[..., None] == -np.inf, np.nan, made)
     made = pnp.swapaxes(made, 1, 2)
     return _linear(made.reshape(*made.shape[:2], -1), *result), weights
