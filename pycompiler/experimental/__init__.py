@@ -1,4 +1,4 @@
-"""The names of jax's `experimental`, and those of earlier releases that programs still use."""
+"""The names of jax's `experimental`, and names of its earlier releases that programs still use."""
 
 import contextlib
 from typing import TYPE_CHECKING

@@ -10,8 +10,8 @@
 
     fft.def_partition(partition, sharding_rule="i j -> i j", need_replication_factors=("j",))
 
-Arrays are described by ShapeDtypeStructs with shardings. `partition` gives the function for one device, whose
-collectives name the mesh's axes, and the shardings of its result and arguments; arguments are moved to these.
+ShapeDtypeStructs with shardings describe the arrays. `partition` returns the function for one device, whose collectives
+name the mesh's axes, and the shardings of its result and arguments. Arguments are moved to their shardings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["BATCHING", "ArrayMapping", "CompoundFactor", "SdyShardingRule", "cus
 
 
 class custom_partitioning:  # noqa: N801 (a decorator)
-    """A function whose division over devices `def_partition` sets. On one device it is the function.
+    """A function that `def_partition` divides over devices. On one device, calls run the function itself.
 
     `static_argnums` are positions of arguments that are no arrays; the functions of `def_partition` get them first.
     `vmap` maps the function itself. Derivatives are an error: give the caller a rule, by `custom_vjp`.
@@ -79,15 +79,15 @@ class custom_partitioning:  # noqa: N801 (a decorator)
         permutation_factors: Sequence[str] = (),
         **factor_sizes: int,
     ) -> Callable[..., Any]:
-        """Set how the function is divided, and return `partition`.
+        """Set the division of the function, and return `partition`.
 
         `partition(mesh, args, result)` returns (mesh, function for one device, shardings of the result, shardings of
-        the arguments). The shardings of `result` are those that `infer_sharding_from_operands(mesh, args, result)`
-        gives; else those of `sharding_rule`: a text, a SdyShardingRule, or a function that makes one. Without both, the
-        result is not divided. `propagate_user_sharding` is not called, because shardings go from operands to results
-        alone; shardings are decoded always.
+        the arguments). `infer_sharding_from_operands(mesh, args, result)` gives the shardings of `result`, else
+        `sharding_rule`: a text, a SdyShardingRule, or a function that makes one. Without both, the result is not
+        divided. `propagate_user_sharding` is not called, because shardings go only from operands to results. Shardings
+        are always decoded.
 
-        Raises ArgumentError for a rule that is none.
+        Raises ArgumentError for an invalid rule.
         """
         check_callable("def_partition", partition=partition)
         options: dict[str, Any] = dict(factor_sizes)
@@ -98,7 +98,7 @@ class custom_partitioning:  # noqa: N801 (a decorator)
             sharding_rule = parsed(sharding_rule, **options)
         elif options:
             raise ArgumentError(
-                f"def_partition: {', '.join(options)} belong to a sharding_rule that is a text, got {sharding_rule!r}"
+                f"def_partition: {', '.join(options)} need a sharding_rule that is a text, got {sharding_rule!r}"
             )
         elif sharding_rule is not None and not isinstance(sharding_rule, SdyShardingRule):
             check_callable("def_partition", sharding_rule=sharding_rule)

@@ -22,7 +22,7 @@ __all__ = ["fact", "jet", "jet2", "zero_series"]
 
 
 class ZeroSeries:
-    """A series of which all terms are 0, as long as the others."""
+    """A series of zeros, as long as the others."""
 
     def __repr__(self) -> str:
         return "zero_series"
@@ -53,12 +53,12 @@ def _check(primals: Sequence[Any], series: Sequence[Any]) -> int:
 def jet(
     fun: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any], factorial_scaled: bool = True
 ) -> tuple[Any, Any]:
-    """The value of `fun` and its derivatives along a curve, of as many orders as the series have terms.
+    """The value of `fun` and its derivatives along a curve, up to the order that is the number of terms of the series.
 
     The curve has the value `primals[i]` and the derivatives `series[i][0]`, `series[i][1]`, ... of argument i; without
-    `factorial_scaled`, the n-th terms are n-th derivatives divided by n!, in the results, too. `zero_series` stands for
-    a series of zeros. The results are the value, and a tree of the same structure with the list of derivatives in
-    place of each array.
+    `factorial_scaled`, the n-th terms are n-th derivatives divided by n!, also in the results. `zero_series` is a
+    series of zeros. The results are the value, and a tree of the same structure with the list of derivatives in place
+    of each array.
 
     Computed by `jvp` of `jvp`: any differentiable function is allowed, and the cost doubles with each order.
 

@@ -14,7 +14,7 @@ __all__ = ["Format", "Layout", "with_layout_constraint"]
 
 
 def with_layout_constraint(x: Any, layouts: Any) -> Any:
-    """`x`, a tree of arrays, whose memory has these layouts: a tree of Layouts that is a prefix of it.
+    """`x`, a tree of arrays, with these layouts in memory. `layouts` is a tree of Layouts, a prefix of `x`.
 
     Raises ValueError for a layout of another rank than its array, and for one that is not row-major.
 

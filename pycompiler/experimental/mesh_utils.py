@@ -1,4 +1,4 @@
-"""Arrays of devices for a `Mesh`. The devices have no topology: they are taken in their order."""
+"""Arrays of devices for a `Mesh`. The devices have no topology: the arrays keep their order."""
 
 import math
 from collections import defaultdict
@@ -32,7 +32,7 @@ def create_device_mesh(
     """The devices (by default all) as an array of a shape, for `Mesh`.
 
     `contiguous_submeshes` and `allow_split_physical_axes` concern topologies of TPUs, and change nothing. Raises
-    ValueError unless the shape is of as many devices as there are.
+    ValueError unless the size of the shape is the number of devices.
 
     >>> from pycompiler.experimental import mesh_utils
     >>> from pycompiler.sharding import Mesh

@@ -37,7 +37,7 @@ def _everyone() -> tuple[int, ...]:
 
 
 def _gathered_bytes(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The arrays of all processes, stacked; they have one shape and dtype. As bytes, every dtype stays as it is."""
+    """The arrays of all processes, stacked; they have one shape and dtype. They travel as bytes, so all dtypes stay."""
     first = [next(device for device in devices() if device.process_index == owner) for owner in _everyone()]
     mesh = Mesh(np.array(first, object), ("processes",))
     words = np.frombuffer(np.ascontiguousarray(x).tobytes(), np.uint8)[None]
@@ -58,8 +58,8 @@ def _gathered(x: Any, tiled: bool) -> np.ndarray[Any, Any]:
 
 
 def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
-    """The arrays of the process that is the source, by default process 0, as NumPy arrays in all processes. The trees
-    of the others have the same shapes and dtypes.
+    """The arrays of the source process, by default process 0, as NumPy arrays in all processes. The other processes
+    pass trees with the same shapes and dtypes.
 
     Raises ValueError unless one process is the source.
 
@@ -89,9 +89,9 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
 
 
 def sync_global_devices(name: str, timeout: float | None = None) -> None:
-    """Wait until all processes are here, at most `timeout` seconds. `name` is the name of the place.
+    """Wait until all processes call this, at most `timeout` seconds. `name` is the name of the meeting.
 
-    Raises RuntimeError with the processes that have not come when the time is over.
+    Raises RuntimeError with the missing processes when the time is over.
     """
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"sync_global_devices: the name must be a str, got {name!r} of type {type(name).__name__}")
@@ -103,10 +103,10 @@ def sync_global_devices(name: str, timeout: float | None = None) -> None:
 def live_devices(devices: Sequence[Device]) -> Generator[list[Device]]:
     """A block that the processes of some devices run together: all of them complete it, or all of them raise.
 
-    It gives the devices in their order. Processes wait for each other before and after the block. A program does not
-    go on without a process that has failed, so that all devices of a running program are live: DistributedError says
-    which process it was. Raises RuntimeError if the block raised in another process, ValueError for devices of which
-    this process has none.
+    It gives the devices in their order. Processes wait for each other before and after the block. After the failure of
+    a process, a program stops with DistributedError, which names the process. So all devices of a running program are
+    live. Raises RuntimeError if the block raised in another process, ValueError if this process has none of the
+    devices.
 
     >>> import pycompiler as pc
     >>> from pycompiler.experimental import multihost_utils
@@ -156,8 +156,8 @@ def _note_preemption(*_: Any) -> None:
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:
-    """Whether the processes are to save a checkpoint because some are stopped soon: one got SIGTERM. All processes call
-    this at each step, and get one answer. Never, for one process."""
+    """Whether the processes should save a checkpoint, since a process got SIGTERM and will stop soon. All processes
+    call this at each step, and get the same answer. With one process it is False."""
     if not processes.are_several:
         return False
     if signal.getsignal(signal.SIGTERM) is not _note_preemption:
@@ -178,7 +178,8 @@ def _placed(function: str, tree: Any, mesh: Mesh, pspecs: Any, place: Callable[[
 
 
 def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
-    """The arrays of each process as arrays that are divided over a mesh: a tree of PartitionSpecs that is a prefix.
+    """The arrays of each process as arrays that are divided over a mesh. `pspecs` is a tree of PartitionSpecs, a
+    prefix.
 
     Raises ValueError for a spec that is None, or that does not divide its array.
 

@@ -59,13 +59,13 @@ def odeint(
 ) -> Any:
     """The solution of `dy/dt = func(y, t, *args)` with `y(t[0]) = y0`, at the times `t`, which increase.
 
-    `y0`, and what `func` returns, is an array or a tree of arrays of floats or complex numbers. The result has a
-    further axis, in front, for the times. The steps keep the local error below `atol + rtol * abs(y)`; there are at
-    most `mxstep` of them between two times, and none is longer than `hmax`. Reverse mode solves the adjoint equation,
-    by the initial value, the times, `args`, and traced values that `func` closes over.
+    `y0`, and the result of `func`, is an array or a tree of arrays of floats or complex numbers. The result has a
+    further axis, in front, for the times. The steps keep the local error below `atol + rtol * abs(y)`. There are at
+    most `mxstep` steps between two times, and no step is longer than `hmax`. Reverse mode solves the adjoint equation.
+    It differentiates by the initial value, the times, `args`, and traced values that `func` closes over.
 
-    Raises TypeError if `t` is not an array of floats, if `y0` has integers, or an argument is no array, ArgumentError
-    if `func` returns other shapes than those of `y0`.
+    Raises TypeError if `t` is not an array of floats, if `y0` has integers, or if an argument is no array. Raises
+    ArgumentError if the shapes of `func`'s result differ from those of `y0`.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.experimental.ode import odeint
@@ -199,7 +199,7 @@ def _next_length(dt: Any, ratio: Any) -> Any:
     return pnp.where(ratio == 0, dt * 10.0, dt * factor)
 
 
-# Reverse mode: the adjoint equation is solved backwards from each time to the one before.
+# Reverse mode solves the adjoint equation backwards, from each time to the one before.
 
 
 def _forward(

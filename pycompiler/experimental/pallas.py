@@ -1,4 +1,4 @@
-"""`pallas_call` and the names beside it: JAX's names of own kernels, which `pycompiler.kernel` makes."""
+"""`pallas_call` and related names of JAX, for the kernels of `pycompiler.kernel`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What a kernel costs, for a compiler that schedules by it. This one does not."""
+    """The cost of a kernel, for a compiler that schedules by it. This compiler ignores it."""
 
     flops: int
     transcendentals: int
@@ -105,8 +105,9 @@ def pallas_call(
 ) -> Callable[..., Any]:
     """`kernel.kernel_call` with JAX's arguments.
 
-    Of `compiler_params`, an object or a mapping, `dimension_semantics` has a meaning here; the others are for other
-    compilers. So are `cost_estimate` and `metadata`. Raises ArgumentError for `debug`: `make_jaxpr` shows the kernel.
+    Of `compiler_params`, an object or a mapping, only `dimension_semantics` has an effect. Other parameters,
+    `cost_estimate` and `metadata` are for other compilers. Raises ArgumentError for `debug`: `make_jaxpr` shows the
+    kernel.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> from pycompiler.experimental import pallas as pl
@@ -137,7 +138,7 @@ def pallas_call(
 
 
 def multiple_of(x: Any, values: int | Sequence[int]) -> Any:
-    """`x`, of which the caller knows that these numbers divide it. The compiler finds out by itself.
+    """`x`. The caller states that these numbers divide it; the compiler does not need the statement.
 
     >>> from pycompiler.experimental import pallas as pl
     >>> pl.multiple_of(8, 4)

@@ -1,4 +1,4 @@
-"""`pjit`, jax's earlier name of `jit`."""
+"""`pjit`, jax's earlier name for `jit`."""
 
 from pycompiler.jit.jit import jit as pjit
 from pycompiler.lax.names import nearest_name

@@ -1,4 +1,4 @@
-"""`shard_map` with the parameters of jax's earlier name of it."""
+"""`shard_map` with the parameters of jax's earlier version."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["shard_map"]
 def shard_map(
     f: Callable[..., Any], mesh: Mesh | None, in_specs: Any, out_specs: Any, check_rep: bool = True
 ) -> Callable[..., Any]:
-    """`pycompiler.shard_map`, whose `check_vma` is called `check_rep` here.
+    """`pycompiler.shard_map`. Its parameter `check_vma` has the name `check_rep` here.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> from pycompiler.experimental.shard_map import shard_map

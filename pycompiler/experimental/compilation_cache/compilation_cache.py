@@ -16,7 +16,7 @@ def set_cache_dir(path: str) -> None:
 
 
 def reset_cache() -> None:
-    """Look at the folder of the setting anew at the next compilation: one that was refused is tried again."""
+    """Check the folder of the setting again at the next compilation, also if it was refused before."""
     cache.reset()
 
 

@@ -1,7 +1,7 @@
 """Sparse matrices under transformations: `BCOO`, coordinates with batch axes, `BCSR`, `COO`, `CSR`, `CSC`.
 
-Matrices are trees of arrays, so compiled functions take and return them; `grad`, `jacfwd` and their kin here
-differentiate by their stored elements. Functions that know nothing of sparse matrices take them under `sparsify`.
+Matrices are trees of arrays, so compiled functions take and return them; `grad`, `jacfwd` and similar functions of this
+module differentiate by their stored elements. `sparsify` makes a function of dense arrays accept sparse matrices.
 
 >>> import pycompiler as pc, pycompiler.numpy as pnp
 >>> from pycompiler.experimental import sparse

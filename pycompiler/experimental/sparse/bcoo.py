@@ -1,6 +1,6 @@
 """The format BCOO: the stored elements with their coordinates, with batch axes in front and dense axes behind.
 
-Its operations are in the files `bcoo_*.py`; `methods.py` attaches those that are methods.
+Its operations are in the files `bcoo_*.py`; `methods.py` attaches the methods among them.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class BCOO(JAXSparse):
     """A sparse array as its stored elements and their coordinates, with batch axes, sparse axes and dense axes.
 
     `data` has the shape `(*batch, nse, *dense)` and `indices` the shape `(*batch, nse, n_sparse)`; a batch axis may be
-    of size 1 if all members share the array. Elements at one place add up; those at places outside of the shape do not
-    count, and pad the arrays. `indices_sorted` and `unique_indices` say what is known of the indices.
+    of size 1 if all members share the array. Elements at one place add up. Elements at places outside of the shape do
+    not count; they pad the arrays. The flags `indices_sorted` and `unique_indices` are known properties of the indices.
 
     It is a tree of its two arrays, so functions under `jit`, `grad` and `vmap` take and return it.
 
@@ -130,7 +130,7 @@ class BCOO(JAXSparse):
         return Layout(self.n_batch, self.n_sparse, self.n_dense, self.nse)
 
     def described(self) -> str:
-        """What its text says of the layout."""
+        """The layout, in the form for `repr`."""
         text = f"nse={self.nse}"
         text += f", n_batch={self.n_batch}" if self.n_batch else ""
         return text + (f", n_dense={self.n_dense}" if self.n_dense else "")
@@ -156,7 +156,7 @@ class BCOO(JAXSparse):
 
     @classmethod
     def tree_unflatten(cls, aux_data: dict[str, Any], children: Sequence[Any]) -> BCOO:
-        """The matrix of two leaves of a tree, which are not checked: transformations put other objects in."""
+        """The matrix of two leaves of a tree. They are not checked, because transformations put other objects in."""
         matrix = object.__new__(cls)
         matrix.data, matrix.indices = children
         matrix.shape = aux_data["shape"]

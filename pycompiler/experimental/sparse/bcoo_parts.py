@@ -26,12 +26,12 @@ _Conv = lax.ConvDimensionNumbers
 
 
 def _kept(mat: BCOO, data: Array, keep: Array) -> Array:
-    """The data with 0 for elements that are not kept."""
+    """The data, with 0 for dropped elements."""
     return pnp.where(keep.reshape(*keep.shape, *(1,) * mat.n_dense), data, pnp.zeros((), data.dtype))
 
 
 def _fewer(data: Array, indices: Array, shape: Sequence[int], n_sparse: int) -> tuple[Array, Array]:
-    """The arrays with no more elements than the sparse axes of the shape have places."""
+    """The arrays, with at most as many elements as the sparse axes of the shape have places."""
     n_batch = indices.ndim - 2
     places = math.prod(shape[n_batch : n_batch + n_sparse])
     if n_sparse and indices.shape[-2] > places:
@@ -72,7 +72,7 @@ def bcoo_slice(
     n_batch, n_sparse, _, _ = mat.layout
     end = n_batch + n_sparse
     slices = [slice(*part) for part in zip(starts, limits, steps, strict=True)]
-    # Along an axis whose members share an array, it stays as it is.
+    # If the members along an axis share an array, the array stays.
     batches = [
         tuple(slice(None) if x.shape[i] != mat.shape[i] else slices[i] for i in range(n_batch))
         for x in (mat.data, mat.indices)
@@ -155,7 +155,7 @@ def bcoo_gather(
 
 
 def gather(operand: BCOO, start_indices: Array, dimension_numbers: Any, slice_sizes: Sequence[int]) -> BCOO:
-    """A gather whose starts are clamped, as those of dynamic slices are."""
+    """A gather with clamped starts, as in dynamic slices."""
     start_indices = pnp.asarray(start_indices)
     sizes = tuple(int(size) for size in slice_sizes)
     out = eval_shape(
@@ -207,14 +207,14 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     data, indices = mat.data, mat.indices
     data = data.sum(tuple(axis - n_sparse + 1 for axis in summed if axis >= end), dtype=data.dtype)
     if n_sparse:
-        # The coordinates are dropped, and with them the knowledge that an element is outside.
+        # Without its coordinates, an element outside of the shape would count.
         inside = (indices < coordinates(mat.sparse_shape, indices)).all(-1)
         data = pnp.where(
             inside.reshape(*inside.shape, *(1,) * (data.ndim - inside.ndim)), data, pnp.zeros((), data.dtype)
         )
     columns = [indices[..., i] for i in range(n_sparse) if i + n_batch not in summed]
     indices = pnp.stack(columns, -1) if columns else indices[..., :0]
-    # Members of summed batch axes are further elements.
+    # Members of summed batch axes become further elements.
     batch = [axis for axis in summed if axis < n_batch]
     for axis in batch:
         if data.shape[axis] == indices.shape[axis] == 1:

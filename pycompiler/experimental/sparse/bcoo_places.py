@@ -1,4 +1,4 @@
-"""Places of stored elements: between BCOO and dense arrays, and in order, without duplicates, or in another layout."""
+"""Places of stored elements: conversion between BCOO and dense arrays, sorting, duplicates, and other layouts."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def bcoo_todense(mat: BCOO) -> Array:
 
 @partial(jit, static_argnames="assume_unique")
 def extract(indices: Array, arr: Array, *, assume_unique: bool = True) -> Array:
-    """The elements of a dense array at these coordinates; 0 outside of it. Without `assume_unique`, an element that
-    occurs twice is in the first of its places alone."""
+    """The elements of a dense array at these coordinates; 0 outside of it. Without `assume_unique`, if coordinates
+    occur twice, only their first occurrence gets the element."""
     n_batch, n_sparse, n_dense, nse = index_layout("bcoo_extract", indices, arr.shape)
     batch, dense = arr.shape[:n_batch], arr.shape[arr.ndim - n_dense :]
     if not n_sparse:
@@ -78,7 +78,7 @@ def extract(indices: Array, arr: Array, *, assume_unique: bool = True) -> Array:
 
 
 def _is_first(indices: Array, size: Shape) -> Array:
-    """Of each element of one member, whether no earlier one has the same coordinates."""
+    """For each element of one member, whether no earlier element has the same coordinates."""
     nse = indices.shape[0]
     _, mapping, _ = unique_places(indices, shape=size)
     place = pnp.arange(nse)
@@ -89,8 +89,8 @@ def _is_first(indices: Array, size: Shape) -> Array:
 def bcoo_extract(sparr: BCOO, arr: Array, *, assume_unique: bool | None = None) -> BCOO:
     """The elements of a dense array at the places of a sparse one, as a sparse array.
 
-    With `assume_unique` (by default what `sparr` knows of its indices), an element is extracted for each index.
-    Without, for a place that occurs twice the element is stored once.
+    With `assume_unique`, an element is extracted for each index. Without it, if a place occurs twice, its element is
+    stored once. The default is `sparr.unique_indices`.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.experimental import sparse
@@ -180,8 +180,8 @@ def bcoo_sort_indices(mat: BCOO) -> BCOO:
 
 
 def unique_places(indices: Array, shape: Shape) -> tuple[Array, Array, Array]:
-    """Of one member: its different coordinates in order, of each element the number of its coordinates, and the
-    number of coordinates inside of `shape`. All that are outside count as `shape` itself, and fill the rest."""
+    """For one member: its distinct coordinates in order, for each element the number of its coordinates, and the number
+    of coordinates inside of `shape`. All coordinates outside count as `shape` itself, and fill the rest."""
     nse, n_sparse = indices.shape
     if not n_sparse:
         return pnp.zeros((1, 0), indices.dtype), pnp.zeros(nse, np.int32), pnp.asarray(1)
@@ -226,7 +226,8 @@ def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
     """The array with at most one element at a place, in lexicographic order.
 
     `nse` is the number of elements that it stores, by default as many as needed; inside `jit` and other
-    transformations it must be given. Missing ones are 0 at places outside of the shape, excess ones are dropped.
+    transformations it must be given. Missing elements are 0 at places outside of the shape, excess elements are
+    dropped.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.experimental import sparse
@@ -248,7 +249,7 @@ def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
 
 
 def eliminate_zeros(mat: BCOO, nse: int | None = None) -> BCOO:
-    """The array without duplicates, and without elements that are stored and 0."""
+    """The array without duplicates, and without stored zeros."""
     n_batch, n_sparse, _, _ = mat.layout
     zero = (mat.data == 0).all(tuple(range(n_batch + 1, mat.data.ndim)))
     shared = tuple(i for i, size in enumerate(mat.indices.shape[:n_batch]) if size == 1)
@@ -261,7 +262,7 @@ def eliminate_zeros(mat: BCOO, nse: int | None = None) -> BCOO:
 
 
 def with_nse(mat: BCOO, nse: int) -> BCOO:
-    """The array with another number of stored elements; if there are fewer, the last ones are dropped."""
+    """The array with another number of stored elements; a smaller number drops the last ones."""
     missing = nse - mat.nse
     axis = mat.n_batch
     if missing <= 0:

@@ -1,4 +1,4 @@
-"""Products of BCOO with dense and with sparse arrays."""
+"""Products of BCOO arrays with dense and with sparse arrays."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def bcoo_dot_general(
 def dot_general(
     data: Array, indices: Array, rhs: Array, *, shape: Shape, numbers: Numbers, preferred: Any = None
 ) -> Array:
-    """The dense product of a sparse and a dense array: of each stored element with what it meets in `rhs`, added to
-    its place in the result."""
+    """The dense product of a sparse and a dense array. Each stored element is multiplied with the elements of `rhs` at
+    its contracted coordinates. The products are added at its place in the result."""
     out = product_type((shape, data.dtype), (rhs.shape, rhs.dtype), numbers, preferred)
     n_batch, n_sparse, _, _ = layout_of("bcoo_dot_general", data, indices, shape)
     (contract, rhs_contract), (batch, rhs_batch) = numbers
@@ -124,7 +124,7 @@ def dot_general(
         shape=out.shape[mapped:],
         dtype=out.dtype,
     )
-    # A batch axis that all arrays share is still one of the result.
+    # The result has a batch axis also if its members share all arrays.
     product = over_batches(member, mapped)(data, indices, rhs)
     return pnp.broadcast_to(product, out.shape)
 
@@ -132,7 +132,7 @@ def dot_general(
 def _dot_of_member(
     data: Array, indices: Array, rhs: Array, *, met: Any, kept: Any, summed: int, free: int, shape: Shape, dtype: Any
 ) -> Array:
-    """The product of one member: `summed` axes in front of its elements are added up with these."""
+    """The product of one member: the sum includes the `summed` axes in front of its elements."""
     nse = indices.shape[-2]
     if not nse:
         return pnp.zeros(shape, dtype)
@@ -161,7 +161,7 @@ def _dot_of_member(
 
 
 def bcoo_dot_general_sampled(A: Array, B: Array, indices: Array, *, dimension_numbers: Any) -> Array:
-    """The elements at `indices`, coordinates of a BCOO, of the product of two dense arrays.
+    """Elements of the product of two dense arrays: those at `indices`, the coordinates of a BCOO.
 
     The whole product is not computed for vectors and matrices.
 
@@ -244,7 +244,7 @@ def _of_sparse_members(
     nse: int,
     dtype: Any,
 ) -> tuple[Array, Array]:
-    """The product of two members: of all pairs of elements, those that meet."""
+    """The product of two members, from all pairs of elements with equal contracted coordinates."""
     shape, rhs_shape = shapes
     kept, rhs_kept = remaining(len(shape), contract), remaining(len(rhs_shape), rhs_contract)
     meets = pnp.ones((indices.shape[0], rhs_indices.shape[0]), bool)
@@ -260,7 +260,7 @@ def _of_sparse_members(
         places = pnp.stack([c.astype(common) for c in columns], -1)
     else:
         places = pnp.zeros((product.shape[0], 0), indices.dtype)
-    # Zeros stay: which elements are zero must not depend on values, for derivatives.
+    # Zeros stay: for derivatives, the places of stored elements must not depend on values.
     out_shape = (*(shape[a] for a in kept), *(rhs_shape[b] for b in rhs_kept))
     return sum_duplicates(product, places, shape=out_shape, nse=nse)
 
@@ -297,7 +297,7 @@ def _multiply_members(
     meets = pnp.ones((indices.shape[0], rhs_indices.shape[0]), bool)
     for i in common:
         meets &= indices[:, i][:, None] == rhs_indices[:, i][None, :]
-    # An element outside of an axis of size 1 is no element.
+    # An element outside of an axis of size 1 does not count.
     for mask, places, sizes in ((0, indices, shape), (1, rhs_indices, rhs_shape)):
         inside = pnp.ones(places.shape[0], bool)
         for i, size in enumerate(sizes[: places.shape[1]]):

@@ -281,7 +281,8 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     dense = [d + 1 - n_sparse for d in sorted(dropped) if d >= n_batch + n_sparse]
     data, indices = arr.data, arr.indices
     kept = [i for i in range(n_sparse) if i + n_batch not in dropped]
-    # The coordinates in an axis of size 1 are 0, but of elements outside: these are outside of the others, too.
+    # In an axis of size 1, coordinates are 0 except those of elements outside, which are also outside in the other
+    # axes.
     gone = [i for i in range(n_sparse) if i not in kept]
     if gone:
         outside = pnp.zeros(indices.shape[:-1], bool)

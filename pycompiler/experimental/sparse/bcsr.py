@@ -61,9 +61,9 @@ def compressed(indices: Array, shape: Sequence[int], index_dtype: Any) -> tuple[
 class BCSR(JAXSparse):
     """A sparse array in compressed rows, with batch axes in front and dense axes behind.
 
-    `data` has the shape `(*batch, nse, *dense)`, `indices`, the columns, the shape `(*batch, nse)`, and `indptr`, where
-    each row begins, `(*batch, rows + 1)`. A batch axis may be of size 1 if all members share the array. It is a tree of
-    these arrays.
+    `data` has the shape `(*batch, nse, *dense)`, `indices`, the columns, the shape `(*batch, nse)`, and `indptr`, the
+    starts of the rows, `(*batch, rows + 1)`. A batch axis may be of size 1 if all members share the array. It is a tree
+    of these arrays.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.experimental.sparse import BCSR

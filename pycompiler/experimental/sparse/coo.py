@@ -119,7 +119,7 @@ class COO(JAXSparse):
 
 
 def product_operands(mat: JAXSparse, other: Any) -> tuple[Array, Array]:
-    """The data of a matrix and what it is multiplied with, as arrays of one dtype. Raises if they don't fit."""
+    """The data of a matrix and the other operand of a product, as arrays of one dtype. Raises if they don't fit."""
     if isinstance(other, JAXSparse):
         raise NotImplementedError(f"matmul: {type(mat).__name__} has no product with another sparse matrix. Use BCOO")
     other = pnp.asarray(other)
@@ -160,7 +160,7 @@ def fromdense(mat: Array, *, nse: int, index_dtype: Any) -> tuple[Array, Array, 
 
 
 def matrix_of(name: str, mat: Any, nse: Any) -> tuple[Array, int]:
-    """A dense matrix, and how many elements its sparse form stores. Raises for other numbers of axes."""
+    """A dense matrix, and the number of elements of its sparse form. Raises for other numbers of axes."""
     mat = pnp.asarray(mat)
     if mat.ndim != 2:
         raise ValueError(f"{name}: takes a matrix, got {short(mat)}")

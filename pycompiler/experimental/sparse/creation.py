@@ -37,7 +37,7 @@ def empty(
     sparse_format: str = "bcoo",
     **kwds: Any,
 ) -> JAXSparse:
-    """A matrix of zeros, of which none is stored. BCOO and BCSR take `n_batch`, `n_dense` and `nse`, too.
+    """A matrix of zeros that stores no elements. For BCOO and BCSR, `n_batch`, `n_dense` and `nse` are accepted, too.
 
     >>> from pycompiler.experimental import sparse
     >>> sparse.empty((3, 4), sparse_format="csr")
@@ -58,7 +58,7 @@ def empty_bcoo(
     n_batch: int = 0,
     nse: int = 0,
 ) -> BCOO:
-    """A BCOO of zeros; `nse` of them are stored, at places outside."""
+    """A BCOO of zeros, which stores `nse` elements at places outside of the shape."""
     shape = tuple(shape)
     n_sparse = len(shape) - n_dense - n_batch
     if min(n_sparse, n_dense, n_batch, nse) < 0:
@@ -101,7 +101,7 @@ def _eye_bcoo(n: int, m: int, k: int, dtype: Any, index_dtype: Any, n_batch: int
     if places is None:
         return empty_bcoo((n, m), dtype=dtype, index_dtype=index_dtype, n_batch=n_batch, n_dense=n_dense)
     if n_batch or n_dense:
-        # One element in each member; all are stored along dense axes.
+        # Each member has one element. Along dense axes, all elements are stored.
         whole = pnp.eye(n, m, k, dtype=dtype)
         return bcoo_fromdense(whole, n_batch=n_batch, n_dense=n_dense, index_dtype=index_dtype)
     data = pnp.ones(places[0].size, dtype)
@@ -125,8 +125,7 @@ def random_bcoo(
     """A random BCOO array.
 
     Args:
-      nse: the number of stored elements, or the share of the sparse axes' places that are stored, if it is between 0
-        and 1.
+      nse: the number of stored elements, or, between 0 and 1, the fraction of the sparse axes' places that are stored.
       unique_indices: whether places occur once.
       sorted_indices: whether they are in order.
       generator: the distribution of the elements: a function of a key, `shape`, `dtype` and `kwds`.

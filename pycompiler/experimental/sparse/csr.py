@@ -18,7 +18,7 @@ from pycompiler.lax.operands import Array
 
 
 class _Compressed(JAXSparse):
-    """A matrix as its elements `data`, the other coordinate of each, `indices`, and `indptr`, where lines begin."""
+    """A matrix as its elements `data`, their other coordinates `indices`, and the starts of lines, `indptr`."""
 
     data: Array
     indices: Array
@@ -65,7 +65,7 @@ class _Compressed(JAXSparse):
 
 @register_pytree_node_class
 class CSR(_Compressed):
-    """A matrix as its elements `data` in the order of rows, their columns `indices`, and where each row begins,
+    """A matrix as its elements `data` in the order of rows, their columns `indices`, and the start of each row,
     `indptr`, with the number of elements at its end.
 
     It has products and conversions only; BCSR has more.
@@ -113,7 +113,7 @@ class CSR(_Compressed):
 
 @register_pytree_node_class
 class CSC(_Compressed):
-    """A matrix as its elements `data` in the order of columns, their rows `indices`, and where each column begins,
+    """A matrix as its elements `data` in the order of columns, their rows `indices`, and the start of each column,
     `indptr`, with the number of elements at its end.
 
     >>> import pycompiler.numpy as pnp

@@ -1,4 +1,4 @@
-"""Derivatives of functions of sparse matrices with respect to their data. Gradients are at the same places."""
+"""Derivatives of functions of sparse matrices with respect to their data. Gradients have the matrices' places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Transform = Callable[..., Callable[..., Any]]
 
 
 class _DataAlone:
-    """A function of matrices as one of their data: an argument of `argnums` for each matrix and each array."""
+    """A function of matrices, as a function of their data: one argument for each matrix and each array in `argnums`."""
 
     def __init__(self, name: str, fun: Callable[..., Any], argnums: Any, args: Sequence[Any]) -> None:
         self.fun = fun
@@ -27,7 +27,7 @@ class _DataAlone:
         self.single = not isinstance(argnums, Sequence)
         self.chosen = [n % len(args) for n in chosen]
         self.args = list(args)
-        # Of each chosen argument: its matrices and arrays.
+        # The matrices and arrays of each chosen argument.
         self.trees = [tree_flatten(args[n], is_sparse) for n in self.chosen]
         self.parts = [part for leaves, _ in self.trees for part in leaves]
 
@@ -47,7 +47,7 @@ class _DataAlone:
         return args
 
     def gradients(self, grads: Sequence[Any]) -> Any:
-        """The derivatives in the form of the arguments: of a matrix, with its places."""
+        """The derivatives in the form of the arguments. A derivative by a matrix has its places."""
         values = iter(grads)
         found = [tree.unflatten([_placed(part, next(values)) for part in leaves]) for leaves, tree in self.trees]
         return found[0] if len(found) == 1 else tuple(found)

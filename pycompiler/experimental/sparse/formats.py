@@ -1,4 +1,4 @@
-"""What all formats share: the class `JAXSparse`, the errors, and functions of one member of a batch."""
+"""The common part of all formats: the class `JAXSparse`, the errors, and functions of one member of a batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SparseEfficiencyError(ValueError):
 
 
 class SparseEfficiencyWarning(UserWarning):
-    """An operation is done, but takes much memory or time."""
+    """An operation takes much memory or time."""
 
 
 class Layout(NamedTuple):
@@ -38,7 +38,7 @@ class Layout(NamedTuple):
 
 
 class JAXSparse(abc.ABC):
-    """The base of all sparse matrices: `data`, the stored elements, `shape`, and arrays that give their places.
+    """The base of all sparse matrices: `data`, the stored elements, `shape`, and arrays with the places of elements.
 
     Operations that a format does not have raise NotImplementedError.
     """
@@ -46,9 +46,9 @@ class JAXSparse(abc.ABC):
     data: Any
     shape: Shape
 
-    # A matrix is no key: `==` compares elements.
+    # A matrix has no hash: `==` compares elements.
     __hash__ = None  # pyright: ignore[reportAssignmentType]
-    # An array leaves operators with it to this class.
+    # An array leaves an operator with a sparse matrix to this class.
     __array_priority__ = 200
 
     @property
@@ -63,7 +63,7 @@ class JAXSparse(abc.ABC):
 
     @property
     def size(self) -> int:
-        """The number of elements of the matrix, which are stored or 0."""
+        """The number of elements of the matrix, with zeros that are not stored."""
         return math.prod(self.shape)
 
     @property
@@ -86,7 +86,7 @@ class JAXSparse(abc.ABC):
 
     @abc.abstractmethod
     def tree_flatten(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arrays, and what is static."""
+        """The arrays, and the static data."""
 
     def block_until_ready(self) -> Any:
         """Wait until the arrays are computed. Returns the matrix."""
@@ -98,7 +98,7 @@ class JAXSparse(abc.ABC):
         return self.shape[0]
 
     def described(self) -> str:
-        """What its text says of the layout."""
+        """The layout, in the form for `repr`."""
         return f"nse={self.nse}"
 
     def __repr__(self) -> str:
@@ -163,7 +163,7 @@ def concrete_count(name: str, nse: Any) -> int:
 
 
 def count_stored(mat: Array, n_batch: int, n_dense: int) -> Any:
-    """How many elements a dense array needs: the largest number over its batches of those that are not 0."""
+    """The number of elements that a dense array needs: the maximum over its batches of the number of nonzeros."""
     mask = mat != 0
     if n_dense:
         mask = mask.any(tuple(range(mask.ndim - n_dense, mask.ndim)))
@@ -176,12 +176,13 @@ def added(place: Any, values: Any, **how: Any) -> Array:
 
 
 def fits_batch(shape: Sequence[int], whole: Sequence[int]) -> bool:
-    """Whether axes of an array stand for these of the matrix: of the same sizes, or of size 1 if members share it."""
+    """Whether axes of an array fit those of the matrix: with the same sizes, or of size 1 if members share the
+    array."""
     return len(shape) == len(whole) and all(s in (1, w) for s, w in zip(shape, whole, strict=True))
 
 
 def over_batches(fun: Callable[..., Any], count: int, in_axes: Any = 0) -> Callable[..., Any]:
-    """`fun`, mapped `count` times over the first axis of its arguments, of which those of size 1 are shared."""
+    """`fun`, mapped `count` times over the first axis of its arguments. Arguments of size 1 there are shared."""
     for _ in range(count):
         fun = _over_batch(fun, in_axes)
     return fun

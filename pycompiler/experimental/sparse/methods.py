@@ -45,7 +45,7 @@ def _sum_duplicates(self: BCOO, nse: int | None = None, remove_zeros: bool = Tru
     """The array with at most one element at a place, in lexicographic order, by default without zeros.
 
     `nse` is the number of elements that it stores, by default as many as needed; inside `jit` it must be given. With
-    `remove_zeros`, the places depend on the data, so derivatives are wrong where elements are 0.
+    `remove_zeros`, the places depend on the data, so derivatives at elements that are 0 are wrong.
     """
     return (bcoo_places.eliminate_zeros if remove_zeros else bcoo_places.bcoo_sum_duplicates)(self, nse)
 
@@ -139,7 +139,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
-# The others of compressed rows, `todense` for one, are of their class.
+# BCSR defines its other methods itself, such as `todense`.
 _OF_BCSR = (
     *("__abs__", "__neg__", "__pos__", "__pow__", "__getitem__", "__truediv__"),
     *(f"__{side}{name}__" for name in ("matmul", "mul", "add", "sub") for side in ("", "r")),

@@ -1,7 +1,7 @@
-"""Compressed rows: `indptr` has, for each row of a matrix, where its elements begin, and at its end their number.
+"""Compressed rows: `indptr` has the start of each row of a matrix, and at its end the number of elements.
 
-Their products are a primitive: on a CPU it is a loop over the rows around one over the elements of a row, which has no
-derivative in reverse mode itself.
+Their products are a primitive. On a CPU its code is a loop over the rows around a loop over the elements of a row.
+These loops have no derivative in reverse mode, so the primitive has rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def rows_of(indices: Array, indptr: Array) -> Array:
 
 
 def starts_of(rows: Array, size: int, dtype: Any) -> Array:
-    """Where the elements of each of `size` rows begin, from the row of each element, in order."""
+    """The start of each of `size` rows, from the row of each element, in order."""
     counts = pnp.zeros(size + 1, dtype).at[rows + 1].add(1, mode="drop")
     return pnp.cumsum(counts, dtype=dtype)
 
@@ -61,7 +61,7 @@ _DROP: Any = {"mode": "drop", "wrap_negative_indices": False}
 
 @_product.def_impl
 def _composed(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
-    """By a gather, a product and a scatter of all elements."""
+    """The product by a gather, a multiplication and a scatter of all elements."""
     rows = rows_of(indices, indptr)
     targets, sources = (indices, rows) if transpose else (rows, indices)
     terms = data.reshape(-1, *(1,) * (other.ndim - 1)) * other.at[sources].get(**_FILL)
@@ -70,10 +70,12 @@ def _composed(data: Array, indices: Array, indptr: Array, other: Array, *, size:
 
 
 def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
-    """By a loop over the rows. The product has the sum of a row in registers, that of the transpose adds in place."""
+    """The product by a loop over the rows. It keeps the sum of a row in registers. With the transpose, it adds in
+    place."""
 
     def inside(start: Array, end: Array) -> tuple[Array, Array]:
-        """The bounds of a row within the elements: the compiler sees that its loop needs no other check of places."""
+        """The bounds of a row, clamped to the elements, so that the compiler sees that its loop needs no other
+        check."""
         return pnp.maximum(start, 0), pnp.minimum(end, data.shape[0])
 
     def row_sum(_: None, bounds: tuple[Array, Array]) -> tuple[None, Array]:

@@ -1,6 +1,6 @@
-"""The rules of `sparsify`: what an equation of a graph means for sparse operands. One table for each format.
+"""The rules of `sparsify`: the meaning of an equation of a graph for sparse operands. One table for each format.
 
-A rule takes the equation, its operands and the places without duplicates that are known, and gives the result.
+A rule gets the equation, its operands and the known places without duplicates, and returns the result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pycompiler.lax.operands import Array
 Unique = dict[int, tuple[Any, Any]]
 Rule = Callable[[Equation, list[Any], Unique], Any]
 
-# Of 0 they are not 0, or they compare: elements that are not stored would be stored.
+# Functions with f(0) != 0, and comparisons: they would store all elements.
 _DENSE = """
     acos acosh bessel_i0e cos cosh eq erfc exp exp2 ge gt is_finite le lgamma log logistic lt ne not pow rsqrt xor
 """
@@ -42,7 +42,7 @@ _ZERO = """
 
 
 class Spread:
-    """The result of broadcasting an array, dense or sparse, which is not computed unless it is needed."""
+    """The result of broadcasting an array, dense or sparse. It is computed only if it is needed."""
 
     def __init__(self, value: Any, equation: Equation) -> None:
         self.value = value
@@ -62,7 +62,7 @@ class Spread:
         return self._array
 
     def compact(self) -> Any:
-        """An array that NumPy's rules broadcast to it."""
+        """An array that NumPy's rules broadcast to the result."""
         if is_sparse(self.value):
             return self._spread(self._sizes)
         return self.value if not np.shape(self.value) else lax.reshape(self.value, self._sizes)
@@ -176,12 +176,12 @@ def _divide(equation: Equation, given: list[Any], unique: Unique) -> Any:
     x, dense = whole(x), _compact(y)
     if not np.shape(dense):
         return x.with_data(lax.div(x.data, pnp.asarray(dense, x.dtype)))
-    # 1 / y at places that are outside is 0, and not nan.
+    # 1 / y at places outside is 0, and not nan.
     return x.with_data(bcoo_multiply_dense(x, 1 / dense).astype(x.dtype))
 
 
 def _of_bools(rule: Rule) -> Rule:
-    """The rule of an operation on bits, which is arithmetic for bools alone."""
+    """The rule of an operation on bits. For bools only, it is arithmetic."""
 
     def checked(equation: Equation, given: list[Any], unique: Unique) -> Any:
         if equation.outputs[0].aval.dtype != np.bool_:
@@ -223,7 +223,7 @@ def _reshape(equation: Equation, given: list[Any], unique: Unique) -> Any:
     sizes = tuple(equation.params["new_sizes"])
     without = [size for size in mat.shape if size != 1]
     if without == [size for size in sizes if size != 1]:
-        # Axes of size 1 come or go: each other one keeps its place among these.
+        # Axes of size 1 are added or removed. The other axes keep their order.
         dropped = _missing_ones(mat.shape, sizes)
         if dropped is not None:
             return bcoo_shapes.bcoo_squeeze(mat, dimensions=dropped)
@@ -235,7 +235,7 @@ def _reshape(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 
 def _missing_ones(shape: tuple[int, ...], fewer: tuple[int, ...]) -> list[int] | None:
-    """The axes of size 1 without which a shape is the second one; None if there are none such."""
+    """The axes of size 1 whose removal turns the first shape into the second; None if there are no such axes."""
     missing: list[int] = []
     rest = list(fewer)
     for axis, size in enumerate(shape):
@@ -315,7 +315,7 @@ def _reverse(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 
 def _of_bcoo(equation: Equation, given: list[Any], unique: Unique) -> Any:
-    """The rule of BCOO, whose result becomes BCSR again."""
+    """A rule for BCSR by that for BCOO; its result becomes BCSR again."""
     given = [x.to_bcoo() if isinstance(x, BCSR) else x for x in given]
     out = BCOO_RULES[equation.primitive.name](equation, given, unique)
     return BCSR.from_bcoo(out) if isinstance(out, BCOO) and out.n_sparse == 2 else out
@@ -327,7 +327,7 @@ _SHARED: dict[str, Rule] = {
     "complex": _complex,
     "name": _dense_name,
 }
-# They take operands that are broadcast as they are.
+# These rules accept `Spread`s.
 OF_SPREAD = frozenset(("add", "and", "div", "mul", "ne", "or"))
 BCOO_RULES: dict[str, Rule] = {
     **_SHARED,

@@ -31,7 +31,7 @@ from pycompiler.interpreters import ad, batching, mlir
 from pycompiler.jit.jit import jit
 from pycompiler.lax import cond, scan, switch, while_loop
 
-# The place in a graph where a sparse matrix becomes dense. Of dense arrays it is the identity.
+# Marks the place in a graph where a sparse matrix becomes dense. For dense arrays it is the identity.
 todense_p = UserPrimitive("todense")
 todense_p.def_impl(lambda x: x)
 todense_p.def_abstract_eval(lambda x: x)
@@ -58,7 +58,7 @@ class _Interpreter:
     """The evaluation of one graph with sparse operands, and of the graphs inside of it."""
 
     def __init__(self) -> None:
-        # The places without duplicates of matrices, so that matrices at the same places stay so.
+        # The deduplicated places of matrices, so that matrices at the same places keep the same places.
         self.unique: dict[int, tuple[Any, Any]] = {}
 
     def run(self, graph: ClosedGraph, args: Sequence[Any]) -> list[Any]:
@@ -70,7 +70,7 @@ class _Interpreter:
         name, params = equation.primitive.name, equation.params
         inner = _OF_GRAPHS.get(name)
         if name == "broadcast_in_dim":
-            # It would store all elements, and most are multiplied with zeros.
+            # The result would store all elements, and most are multiplied by zeros.
             return Spread(whole(given[0]), equation)
         if name not in OF_SPREAD or not any(map(is_sparse_operand, given)):
             given = list(map(whole, given))
@@ -101,13 +101,13 @@ def _missing(name: str, sparse: Sequence[Any]) -> NotImplementedError:
 
 def _call(interpreter: _Interpreter, given: list[Any], params: Any) -> list[Any]:
     graph: ClosedGraph = params["jaxpr"]
-    # One compiled function for each graph, and in it one for each structure of the arguments.
+    # One jitted function for each graph; it compiles once for each structure of the arguments.
     compiled = graph.derive("sparsified", lambda: jit(lambda *args: _Interpreter().run(graph, args)))
     return compiled(*given)
 
 
 def _custom(interpreter: _Interpreter, given: list[Any], params: Any) -> list[Any]:
-    """A function with its own derivative. Of sparse arguments, it is that of its operations."""
+    """A function with a custom derivative. For sparse arguments, its operations give the derivative."""
     return interpreter.run(params["call_jaxpr"], given)
 
 
@@ -164,12 +164,12 @@ _OF_GRAPHS: dict[str, Callable[[_Interpreter, list[Any], Any], Any]] = {
 
 
 def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., Any]:
-    """The function for arguments of which some are sparse (BCOO, BCSR). Its results are sparse where they can be.
+    """The function for arguments some of which are sparse (BCOO, BCSR). Its results are sparse if possible.
 
-    The function is traced, and its operations are replaced by sparse ones. Those that keep zeros have rules: sums and
-    products (`dot_general`, `mul`), elementwise functions with f(0) = 0, slices and indices, other shapes, loops,
-    branches and calls. Other ones raise NotImplementedError. Keyword arguments are static. `use_tracer` has no effect:
-    both forms of JAX give the same results.
+    The function is traced, and its operations are replaced by sparse ones. Operations that keep zeros have rules: sums
+    and products (`dot_general`, `mul`), elementwise functions with f(0) = 0, slices and indices, other shapes, loops,
+    branches and calls. Other operations raise NotImplementedError. Keyword arguments are static. `use_tracer` has no
+    effect: both forms of JAX give the same results.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.experimental import sparse

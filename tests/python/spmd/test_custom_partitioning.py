@@ -207,7 +207,7 @@ def test_a_rule_divides_factors():
         (lambda: module.CompoundFactor("a"), "two factors or more"),
         (lambda: module.ArrayMapping("a", BATCHING), "comes first"),
         (lambda: custom_partitioning(lambda x: x)(A), "call its def_partition first"),
-        (lambda: custom_partitioning(lambda x: x).def_partition(print, i=2), "belong to a sharding_rule"),
+        (lambda: custom_partitioning(lambda x: x).def_partition(print, i=2), "need a sharding_rule"),
     ],
 )
 def test_rules_that_are_none(make, text):
