@@ -18,7 +18,7 @@ from pycompiler.export.symbols import SymbolicScope, is_symbolic_dim, symbolic_a
 from pycompiler.export.trees import register_namedtuple_serialization, register_pytree_node_serialization
 from pycompiler.lax.names import nearest_name
 
-# The oldest calling convention of modules that is read, and the latest one, which is written.
+# The calling conventions of modules: the oldest one that can be read, and the latest one, which is written.
 minimum_supported_calling_convention_version = 1
 maximum_supported_calling_convention_version = CALLING_CONVENTION
 

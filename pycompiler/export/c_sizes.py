@@ -1,6 +1,6 @@
 """Symbolic sizes in C: parameters of an exported function for symbols, and expressions of them.
 
-Before `c_source`. Used for functions whose arguments have symbols (`Dim`) in their shapes.
+`c_source` imports this module. It serves functions whose arguments have symbols (`Dim`) in their shapes.
 """
 
 from __future__ import annotations

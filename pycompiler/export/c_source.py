@@ -1,6 +1,6 @@
-"""The C code of a shared library: its header for users, and the source that is linked with its code.
+"""The C code of a shared library: the header for users, and the source that is linked with the compiled code.
 
-Before `shared_object`, which compiles them. The source fills in the structures of runtime/Exported.h.
+`shared_object` imports this module and compiles the source. The source fills in the structures of runtime/Exported.h.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _KEYWORDS = frozenset(_WORDS.split())
 
 
 def is_identifier(name: str) -> bool:
-    """Whether C accepts it as the name of a function. Names that begin with pcrt are those of the source itself."""
+    """Whether C accepts a text as the name of a function. Names that begin with pcrt belong to the source itself."""
     is_word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
     return is_word and name not in _KEYWORDS and not name.lower().startswith("pcrt")
 
@@ -76,7 +76,7 @@ class Parameter:
         return _TYPES.get(self.aval.dtype.name, ("uint8_t", 1))[0]
 
     def count(self, names: Mapping[str, str]) -> str:
-        """The number of its C elements, as a C expression; `names` are the parameters of the symbols' sizes."""
+        """The number of its C elements, as a C expression. `names` has the parameters for the symbols' sizes."""
         return elements(self.aval.shape, names, _TYPES.get(self.aval.dtype.name, ("uint8_t", 1))[1])
 
     def bytes(self, names: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
 """The bytes of an exported function: a head, a description in JSON, the modules in MLIR's bytecode, the constants.
 
-Before `exported`, which interprets the description. All numbers are little-endian.
+`exported` imports this module and interprets the description. All numbers are little-endian.
 
     0    8  MAGIC
     8    4  the version of this format (FORMAT)
@@ -26,7 +26,7 @@ from pycompiler.version import __version__
 
 MAGIC = b"\x89PCX\r\n\x1a\n"
 FORMAT = 1
-# The latest version of the array dialect that is read. It equals the compiler's, and is known without loading it.
+# The latest readable version of the array dialect. It is the compiler's version, stated here so that nothing loads it.
 DIALECT = 1
 ALIGNMENT = 64
 
@@ -102,7 +102,7 @@ def opened(blob: bytes | bytearray | memoryview) -> Opened:
         )
     if len(data) < _START:
         raise DeserializationError(
-            f"deserialize: the exported function is cut off: {len(data)} bytes, fewer than its head"
+            f"deserialize: the exported function is cut off: it has {len(data)} bytes, fewer than its head"
         )
     _, form, body_size, size, version = _HEAD.unpack_from(data)
     writer = version.rstrip(b"\0").decode(errors="replace")

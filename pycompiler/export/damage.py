@@ -1,7 +1,7 @@
 """Errors for invalid bytes of exported functions: one class, whose message names the damaged part.
 
-Before `container`. A checksum detects accidental changes. A file with a right checksum may still come from another
-program or be edited. So each part is read within `part`, and is valid or an error.
+`container` imports this module. A checksum detects accidental changes. A file with a valid checksum may still come from
+another program or be edited. So each part is read within the context `part`, and an invalid part is an error.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _T = TypeVar("_T")
 class DeserializationError(ValueError):
     """Bytes that can't be loaded as an exported function. The message states the reason.
 
-    They are other data, truncated, damaged (the message names the part), of a later version, or hold containers whose
-    names are not registered.
+    They are other data, truncated, damaged (the message names the part), from a later version, or hold containers
+    without registered names.
     """
 
 

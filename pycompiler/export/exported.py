@@ -1,6 +1,6 @@
 """`Exported`: a function as a module of the `array` dialect with its signature, which other processes load and call.
 
-Over `jit` and `imported`. `container` defines the bytes of a file, `trees` the form of structures.
+Imports `jit` and `compile`. `container` defines the bytes of a file, `trees` the form of structures.
 
 The calling convention (CALLING_CONVENTION): The module's @main takes the arrays among the arguments, in the order of
 their tree, then the arrays that the function closes over, which the file holds beside the module. It returns the
@@ -58,18 +58,18 @@ PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}
 
 @dataclass(frozen=True, repr=False)
 class DisabledSafetyCheck:
-    """A check of exported functions that is left out: made by `platform` or `custom_call`."""
+    """A check of exported functions to leave out, made by `platform` or `custom_call`."""
 
     _text: str
 
     @classmethod
     def platform(cls) -> DisabledSafetyCheck:
-        """Calls on platforms for which the function was not exported. Its module is the same for all."""
+        """Allow calls on platforms for which the function was not exported. Its module is the same for all."""
         return cls("platform")
 
     @classmethod
     def custom_call(cls, target_name: str) -> DisabledSafetyCheck:
-        """Calls of a target of this name. No function that can be exported here has such calls."""
+        """Allow calls of a target of this name. No function that can be exported here has such calls."""
         return cls(f"custom_call:{target_name}")
 
     def is_custom_call(self) -> str | None:
@@ -112,7 +112,7 @@ class Exported:
     argument_names: tuple[str, ...] = ()
     nr_devices: int = 1
     disabled_safety_checks: tuple[DisabledSafetyCheck, ...] = ()
-    # In the process that exported it: the graph of the module.
+    # The graph of the module, in the process that exported it.
     _graph: ClosedGraph | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
@@ -151,10 +151,10 @@ class Exported:
         """The derivative as an exported function.
 
         It takes the arrays of the arguments one by one, then a cotangent for each array of the result that is of floats
-        or complex numbers. It returns a tuple of cotangents for such arguments. (JAX's takes and returns cotangents of
-        float0 for the others.)
+        or complex numbers. It returns a tuple of cotangents for such arguments. (JAX's derivative takes and returns
+        cotangents of float0 for the others.)
 
-        Raises ValueError if it has no derivative.
+        Raises ValueError for a function without a derivative.
         """
         if self._get_vjp is None:
             raise ValueError(
@@ -183,8 +183,8 @@ class Exported:
 
     @boundary
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it with a tree of arrays that matches the exported one. Calls may be in compiled functions, and can be
-        differentiated in reverse mode if there is a derivative.
+        """Call it with a tree of arrays that matches the exported one. Compiled functions may call it. Reverse mode
+        differentiates calls if there is a derivative.
 
         Raises TypeError for another tree; ValueError for arrays of other shapes or dtypes, and on another platform.
         """
@@ -213,9 +213,9 @@ class Exported:
         return eager_function(run, dynamic=SymbolicArguments(self.in_avals) if symbolic else None)
 
     def _graph_at(self, leaves: Sequence[Any]) -> ClosedGraph | None:
-        """The graph at the sizes of arguments that are not the exported symbols, in a function that is traced. None for
-        these symbols, and without a graph: a module is for its own symbols. Raises ValueError for sizes that no size of
-        the symbols gives."""
+        """The graph for the sizes of the arguments, in a traced function. None if the sizes are the exported symbols,
+        for which the module serves, and None without a graph. Raises ValueError for sizes that no sizes of the symbols
+        give."""
         avals = [get_aval(leaf) for leaf in leaves]
         if self._graph is None or all(map(same_type, avals, self.in_avals)):
             return None
@@ -298,7 +298,8 @@ def export(
     closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
 
     ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes all sizes within the bounds of
-    the symbols, also in functions that are traced (`jit`, `grad`, `vmap`); a loaded one, in `jit` of fixed sizes.
+    the symbols, also in functions that are traced (`jit`, `grad`, `vmap`). A loaded one takes them in `jit` with fixed
+    sizes.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
@@ -330,7 +331,7 @@ def export(
 
 
 def narrowed(arguments: tuple[Sequence[Any], dict[str, Any]]) -> list[tuple[str, Any, Any]]:
-    """The arguments of a call with 64 bits that would be narrowed to 32: the name, the dtype and the narrowed dtype."""
+    """The arguments of 64 bits that a call would narrow to 32 bits: name, dtype and narrowed dtype of each."""
     found: list[tuple[str, Any, Any]] = []
     args, kwargs = arguments
     for place, argument in [*enumerate(args), *kwargs.items()]:

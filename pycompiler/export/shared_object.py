@@ -1,6 +1,6 @@
 """`to_shared_object`: an exported function as a shared library and a header, for programs in C without Python or MLIR.
 
-Over `exported`; `c_source` makes the C code. This module compiles the code of the module. The C++ compiler of the
+Imports `exported`; `c_source` makes the C code. This module compiles the code of the module. The C++ compiler of the
 machine links it with the runtime's routines (the archive beside this file, which the build makes).
 """
 
@@ -33,7 +33,7 @@ from pycompiler.random import key_data
 
 _HERE = Path(__file__).resolve().parent
 _ARCHIVE = _HERE / "libpycompiler_export.a"
-# In an installed package, and in a checkout.
+# The folders of the headers in an installed package and in a checkout.
 _HEADERS = (_HERE / "include", _HERE.parent.parent / "runtime" / "include")
 
 _COMPILERS = ("c++", "g++", "clang++")
@@ -59,15 +59,16 @@ def to_shared_object(
 ) -> SharedObject:
     """Write a shared library that computes a function, and beside it `name.h`, which declares it for C and C++.
 
-    The library needs only the system's C library (and LAPACK for decompositions, which it loads itself), neither Python
-    nor MLIR. A C++ compiler links it: the one in the environment variable CXX, or c++, g++ or clang++.
+    The library needs only the system's C library, neither Python nor MLIR. For decompositions, it loads LAPACK itself.
+    A C++ compiler links the library: the one in the environment variable CXX, or c++, g++ or clang++.
 
-    Symbols in the arguments' shapes (`Dim`) are parameters of the C function, before the arrays: `int64_t n`. Then the
-    macros of the arrays' sizes take them, as does the function `name_workspace_bytes(n)`. A call with a size outside
-    its bounds returns an error.
+    Symbols in the arguments' shapes (`Dim`) are parameters of the C function, before the arrays: `int64_t n`. They are
+    also the arguments of the macros for the arrays' sizes, and of the function `name_workspace_bytes(n)`. A call with a
+    size outside its bounds returns an error.
 
     Args:
-      fun: a function, which is exported for `args` and `kwargs` as by `export`; or an Exported, without these.
+      fun: a function, which is exported for `args` and `kwargs` as by `export`; or an Exported, without `args` and
+        `kwargs`.
       path: the file of the library, "libmodel.so".
       name: the name of the C function; by default that of the file, without "lib" and without the part from the first
         dot: "model".

@@ -1,6 +1,6 @@
-"""Sizes of arrays as text, for files: numbers, and expressions of symbols, `2*n + 1`. Before `exported`.
+"""Sizes of arrays as text, for files: numbers, and expressions of symbols, `2*n + 1`. `exported` imports this module.
 
-A file has the bounds of each symbol once. Python's expression parser reads sizes; only arithmetic is accepted.
+A file has the bounds of each symbol once. Python's expression parser reads sizes. Only arithmetic is accepted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.dims.text import arithmetic
 from pycompiler.export.damage import DeserializationError, entry, of_kind
 
-# No program has sizes of more characters, and reading them would take long.
+# No program has longer texts of sizes, and reading them would take long.
 _MOST_CHARACTERS = 10_000
 
 

@@ -1,4 +1,4 @@
-"""`symbolic_shape` and its kin: shapes with symbols from text, under JAX's names. They make `Dim`s.
+"""`symbolic_shape` and related functions: shapes with symbols from text, under JAX's names. They make `Dim`s.
 
 A constraint on one symbol becomes a bound or the divisor of its `Dim`, an equation replaces its symbol. There are no
 constraints between several symbols.
@@ -53,7 +53,7 @@ class SymbolicScope:
         if isinstance(constraints_str, str):
             raise ValueError(f"SymbolicScope: constraints are a sequence of texts, got the text {constraints_str!r}")
         self._constraints = tuple(constraints_str)
-        # The bounds and the divisor of each symbol, and the symbols that stand for something else.
+        # The bounds and the divisor of each symbol, and the values of symbols that equations replace.
         self._bounds: dict[str, tuple[int, int | None, int]] = {}
         self._equal: dict[str, Dimension] = {}
         for text in self._constraints:
@@ -65,7 +65,7 @@ class SymbolicScope:
         return f"SymbolicScope({list(self._constraints)})"
 
     def symbol(self, name: str) -> Dimension:
-        """The dimension of this name."""
+        """The dimension with this name."""
         if name in self._equal:
             return self._equal[name]
         low, high, by = self._bounds.get(name, (1, None, 1))
@@ -88,7 +88,7 @@ class SymbolicScope:
             self._bound(low - high if isinstance(kind, ast.GtE) else high - low, text)
 
     def _divides(self, left: ast.expr, right: ast.expr, text: str) -> bool:
-        """Takes `mod(n, 8) == 0`, for a symbol n."""
+        """Accept `mod(n, 8) == 0`, for a symbol n."""
         if not (isinstance(right, ast.Constant) and right.value == 0):
             return False
         if isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == "mod":
@@ -105,7 +105,7 @@ class SymbolicScope:
         return True
 
     def _equate(self, left: ast.expr, low: Dimension, high: Dimension, text: str) -> None:
-        """Takes `n == ...`: the right side stands for the symbol."""
+        """Accept `n == ...`: the right side replaces the symbol."""
         if isinstance(left, ast.Name) and isinstance(low, Dim) and low.symbol() is not None:
             if isinstance(high, Dim) and left.id in [symbol.name for symbol in high.symbols()]:
                 raise ValueError(f"SymbolicScope: the constraint {text!r} has {left.id!r} on both sides")
@@ -117,7 +117,7 @@ class SymbolicScope:
         self._bound(high - low, text)
 
     def _bound(self, difference: Dimension, text: str) -> None:
-        """Takes `difference >= 0`, of at most one symbol."""
+        """Accept `difference >= 0`, of at most one symbol."""
         if isinstance(difference, int):
             if difference < 0:
                 raise ValueError(f"SymbolicScope: the constraint {text!r} does not hold")
@@ -146,7 +146,7 @@ class SymbolicScope:
         self._bounds[name] = least, None if high is None else high // by * by, by
 
     def value(self, node: ast.expr, text: str) -> Dimension:
-        """The dimension that an expression in a text stands for."""
+        """The dimension of an expression in a text."""
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return node.value
         if isinstance(node, ast.Name):
@@ -189,12 +189,12 @@ def symbolic_shape(
     """A shape from text: "b, 2*t, 3" gives the dimensions b, 2*t and 3, of which b and t are symbols of at least 1.
 
     Args:
-      shape_spec: dimensions with commas between, which may be in parentheses: whole numbers, names, e1 + e2, e1 - e2,
-        e1 * e2, floordiv(e1, e2), mod(e1, e2), max(e1, e2), min(e1, e2), and "_" and "..." for those of `like`. None
-        stands for "...".
+      shape_spec: dimensions with commas between, maybe in parentheses: whole numbers, names, e1 + e2, e1 - e2, e1 * e2,
+        floordiv(e1, e2), mod(e1, e2), max(e1, e2), min(e1, e2), and "_" and "..." for those of `like`. None means
+        "...".
       constraints: texts as `SymbolicScope` takes.
       scope: constraints that several shapes share; not together with `constraints`.
-      like: the shape from which "_" and "..." are taken.
+      like: the shape that gives "_" and "...".
 
     Raises ValueError for a text that is no shape, and for sizes that `like` does not have.
 
@@ -284,7 +284,7 @@ def _is_none(x: object) -> bool:
 
 
 def is_symbolic_dim(p: Any) -> bool:
-    """Whether a size is symbolic, and no number.
+    """Whether a size is symbolic and not a number.
 
     >>> from pycompiler import export
     >>> [export.is_symbolic_dim(size) for size in export.symbolic_shape("b, 3")]

@@ -1,6 +1,6 @@
 """Structures of trees as JSON, for files: Python's containers, and classes with registered names and data.
 
-Before `container`, which writes files; names are those of `jax.export`.
+`exported` imports this module. Names are those of `jax.export`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _Written:
-    """How instances of a class are written. `from_children` takes the data and the children. It is None for
-    namedtuples, which take the children."""
+    """The functions that write and read instances of a class. `from_children` takes the data and the children. It is
+    None for namedtuples, which take the children."""
 
     kind: type
     name: str
@@ -56,7 +56,8 @@ def register_pytree_node_serialization(
 
     Args:
       serialized_name: its name in files; the process that loads one registers a class under the same name.
-      serialize_auxdata, deserialize_auxdata: the container's data, as it is flattened, to bytes and back.
+      serialize_auxdata, deserialize_auxdata: functions from the container's data, as flattening returns it, to bytes
+        and back.
       from_children: `from_children(data, children)` creates an instance; by default the function from the registration
         of the class.
 
@@ -98,7 +99,7 @@ _KINDS = ("none", "tuple", "list", "dict", "OrderedDict", "node")
 
 
 class _Leaf:
-    """Stands for a leaf while a structure is walked."""
+    """The placeholder of a leaf while a structure is walked."""
 
 
 def tree_to_json(treedef: PyTreeDef) -> Any:
