@@ -1,7 +1,7 @@
 """C functions in compiled programs, as in `jax.ffi`: handlers of XLA's FFI, and plain functions.
 
-`register_ffi_target` and `ffi_call` take handlers that are compiled with the headers at `include_dir()`; one compiled
-handler serves jax, too. `c_function` takes a function of pointers and numbers from any shared library.
+`register_ffi_target` and `ffi_call` take handlers that are compiled with the headers at `include_dir()`. The same
+compiled handler serves jax, too. `c_function` takes a function of pointers and numbers from any shared library.
 """
 
 from pycompiler.core.tracing.boundary import protect

@@ -1,4 +1,4 @@
-"""The constants of a foreign call, in the form in which the runtime gives them to handlers."""
+"""The constants of a foreign call, in the runtime's form for handlers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from pycompiler.core.types import dtype as dtypes
 
-# As XLA passes Python's numbers.
+# The dtypes in which XLA passes Python's numbers.
 _NUMBERS: tuple[tuple[type, Any], ...] = (
     (bool, np.bool_),
     (int, np.int64),
@@ -21,14 +21,14 @@ _NUMBERS: tuple[tuple[type, Any], ...] = (
 
 
 class Attributes:
-    """The attributes of a call, sorted by name. Two are equal if handlers get the same."""
+    """The attributes of a call, sorted by name. Two objects are equal if handlers get the same attributes."""
 
     __slots__ = ("_text", "encoded")
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         # (name, dtype, bytes, is_array) of numbers, (name, bytes) of a string, (name, tuple) of a dictionary.
         self.encoded = _encoded_all("", given)
-        # Keys of graphs use this text, so different attributes must never have the same one. NumPy shortens arrays.
+        # Keys of graphs use this text, so different attributes must have different texts. NumPy shortens arrays.
         digest = hashlib.blake2b(repr(self.encoded).encode(), digest_size=8).hexdigest()
         self._text = f"{dict(given)!r:.200} ({digest})" if given else "{}"
 

@@ -32,29 +32,29 @@ def ffi_call(
     custom_call_api_version: int = 4,
     legacy_backend_config: str | None = None,
 ) -> Callable[..., Any]:
-    """A function that calls a handler of XLA's FFI, which `register_ffi_target` gave its name.
+    """A function that calls a handler of XLA's FFI, by the name that it has from `register_ffi_target`.
 
     The function takes arrays, and attributes as keyword arguments: numbers (Python's as int64, float64 and bool),
     strings, NumPy arrays, and dicts of these. It returns new arrays. Compiled code calls the handler in its own thread,
-    without Python's lock. An error of the handler is raised where a result is read.
+    without Python's lock. Reading a result raises an error of the handler.
 
     Args:
-      target_name: the name.
+      target_name: the name of the handler.
       result_shape_dtypes: an object with a shape and a dtype, such as `ShapeDtypeStruct`, or a sequence of them: then
         the result is a sequence, too.
-      has_side_effect: the handler is called also if nothing reads its results, and equal calls are not merged.
+      has_side_effect: the handler is called even if its results have no readers, and equal calls are not merged.
       vmap_method: the behaviour under `vmap`, as for `pure_callback`.
       input_layouts, output_layouts: for each array the order of its dimensions in memory, slowest first, that the
         handler expects: a sequence of ints, a `Layout`, or None for row-major. Arrays are reordered.
-      input_output_aliases: for the number of an input the number of an output of its shape and dtype: the handler finds
-        the input in the output's memory.
+      input_output_aliases: a dict from the number of an input to the number of an output with the same shape and dtype.
+        The handler finds the input in the output's memory.
       custom_call_api_version: 4, the typed interface.
       legacy_backend_config: None.
 
     Raises TypeError for operands that are not arrays and attributes of other types, ValueError for an unknown
-    vmap_method, layouts or aliases that do not fit, and another version of the interface. A target that is not
-    registered is an ExecutionError when the program is compiled. There is no derivative (NotDifferentiableError): give
-    the calling function one by `custom_vjp` or `custom_jvp`.
+    vmap_method, layouts or aliases that do not fit, and another version of the interface. An unregistered target is an
+    ExecutionError when the program is compiled. There is no derivative (NotDifferentiableError). Give the calling
+    function one by `custom_vjp` or `custom_jvp`.
 
     >>> import pycompiler as pc
     >>> from pycompiler import ffi

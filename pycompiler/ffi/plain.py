@@ -33,7 +33,7 @@ _KINDS = "bifc"
 _TURN_ON = "turn on enable_x64: without it there are no 64-bit types"
 
 _lock = threading.Lock()
-# The functions that programs may call, for ever: a library, or a function that was compiled in this process.
+# The objects that keep callable functions alive, for ever: libraries, and functions compiled in this process.
 _kept: dict[int, Any] = {}
 
 
@@ -61,7 +61,7 @@ def c_function(
     """A C function of pointers and numbers as a function of arrays, also in compiled programs.
 
     Compiled code calls the function in its own thread, without Python's lock: it must be safe to call from several
-    threads. `vmap` calls it in a loop. It has no derivative: give the calling function one by `custom_vjp` or
+    threads. `vmap` calls it in a loop. It has no derivative. Give the calling function one by `custom_vjp` or
     `custom_jvp`.
 
     Args:
@@ -71,17 +71,18 @@ def c_function(
         `x: f64[n, 3]` is a `const double *`, row-major. `out y: f64[n]` is one that the function writes, and
         `inout z: f64[n]` one that it gets and changes. `a: f64` is a number by value: an integer, f32 or f64. `n`
         alone is the size n, in any integer type of C, and `5` a constant. Sizes of an `out` array may be sums, products
-        and quotients, `f64[n + 1, n // 2]`. After `->` stands what the function returns: `f64` a number, and `status`
-        an int that is 0 unless the call fails.
+        and quotients, `f64[n + 1, n // 2]`. After `->` stands the type of the function's result: `f64` is a number, and
+        `status` an int that is 0 unless the call fails.
       name: for messages and profiles.
-      has_side_effect: the function is called also if nothing reads its results, and equal calls are not merged.
+      has_side_effect: the function is called even if its results have no readers, and equal calls are not merged.
 
     Returns a function of the numbers and arrays that the signature gives, in order or by name. It returns the number,
     then the written arrays; several as a tuple.
 
-    Raises ValueError for a signature that is wrong or has too many parameters, TypeError for what is no function,
-    OSError and AttributeError for a library or a name that is not found. A call raises ValueError for arrays that do
-    not fit, and for results of 64 bits without `enable_x64`. A status is an ExecutionError where a result is read.
+    Raises ValueError for a signature that is wrong or has too many parameters, TypeError for an object that is no
+    function, OSError and AttributeError for a library or a name that is not found. A call raises ValueError for arrays
+    that do not fit, and for results of 64 bits without `enable_x64`. If the status is not 0, reading a result raises
+    ExecutionError.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> from pycompiler import ffi
@@ -96,7 +97,7 @@ def c_function(
     check_counts(what, parts.parameters, _runtime.most_foreign_integers, _runtime.most_foreign_floats)
     if isinstance(parts.returns, str) and not parts.results() and not has_side_effect:
         raise ValueError(
-            f"{what}: the function returns and writes nothing, so programs would leave it out. What to do: give "
+            f"{what}: the function returns and writes nothing, so programs would omit the call. What to do: give "
             "has_side_effect=True"
         )
     with _lock:
@@ -142,7 +143,7 @@ def c_function(
 
 
 def _found(function: Any) -> tuple[int, str, Any]:
-    """The address of a function, its name, and what keeps it alive."""
+    """The address of a function, its name, and an object that keeps it alive."""
     what = "c_function: the function"
     if isinstance(function, tuple):
         if len(function) != 2 or not isinstance(function[1], str):
@@ -194,7 +195,7 @@ def _operand(what: str, parameter: Parameter, x: Any) -> Any:
 
 
 def _check_wide(what: str, parts: CSignature) -> None:
-    """Raise ArgumentError for results of 64-bit types that programs can't have: any use would narrow them."""
+    """Raise ArgumentError for results of 64-bit types without enable_x64: any use would narrow them."""
     results = [] if isinstance(parts.returns, str) else [("the returned number", parts.returns)]
     results += [(p.name, p.dtype) for p in parts.results() if p.dtype is not None]
     for name, dtype in results:
@@ -227,7 +228,7 @@ def _sizes(what: str, given: Sequence[Parameter], shapes: Sequence[tuple[Dimensi
 
 
 def _result(what: str, parameter: Parameter, sizes: dict[str, Dimension]) -> ShapedArray:
-    """The type of a written array. Raises ArgumentError for a size that is none."""
+    """The type of a written array. Raises ArgumentError for an invalid size."""
     shape: list[Dimension] = []
     for dim in parameter.dims:
         try:

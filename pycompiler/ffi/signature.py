@@ -1,4 +1,4 @@
-"""Signatures of plain C functions: what each parameter of the function is, and the sizes that belong together.
+"""Signatures of plain C functions: the kind of each parameter, and the sizes that must agree.
 
     n, a: f64, x: f64[n], out y: f64[n, 2] -> status
 
@@ -37,18 +37,18 @@ class Parameter:
 
     @property
     def is_given(self) -> bool:
-        """Whether the caller gives it."""
+        """Whether the caller gives the parameter."""
         return self.kind in ("value", "in", "inout")
 
     @property
     def is_result(self) -> bool:
-        """Whether the call returns it."""
+        """Whether the call returns the parameter."""
         return self.kind in ("out", "inout")
 
 
 @dataclass(frozen=True)
 class CSignature:
-    """The parameters in C's order, and what the function returns: "nothing", "status", or a number of a dtype."""
+    """The parameters in C's order, and the function's result: "nothing", "status", or a number of a dtype."""
 
     text: str
     parameters: tuple[Parameter, ...]
@@ -103,7 +103,7 @@ def parsed(what: str, text: str) -> CSignature:
 
 
 def _parts(text: str) -> list[str]:
-    """The text between the commas that are outside of brackets."""
+    """The texts between commas outside of brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "[") - (letter == "]")

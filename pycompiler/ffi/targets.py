@@ -1,7 +1,7 @@
 """Targets of `ffi_call`: handlers by name, for this process.
 
-A program has the name of its target. The handler is looked up each time that its code is loaded, so code from the disk
-cache calls the handler of its process.
+A program has the name of its target. Each load of its code looks the handler up, so code from the disk cache calls the
+handler of its process.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ STAGES = ("instantiate", "prepare", "initialize", "execute")
 _HOST = ("cpu", "host")
 
 _lock = threading.Lock()
-# (name, platform) -> the addresses of the handlers of STAGES, 0 for none; and what keeps them alive, for ever.
+# (name, platform) -> the addresses of the handlers of STAGES, 0 for none. `_kept` keeps them alive, for ever.
 _targets: dict[tuple[str, str], tuple[int, ...]] = {}
 _kept: list[Any] = []
 
 
 @dataclass(frozen=True)
 class Registered:
-    """The target of a name."""
+    """The target with a name."""
 
     name: str
 
@@ -67,10 +67,10 @@ def register_ffi_target(name: str, fn: Any, platform: str = "cpu", api_version: 
         and "execute". Only the last is required. `pycapsule` makes one from a function of ctypes.
       platform: "cpu". Handlers for other platforms are accepted, and not called.
       api_version: 1, the typed interface.
-      kwargs: `traits`, which concern GPUs.
+      kwargs: `traits`, which are for GPUs.
 
-    Raises TypeError for an object without a handler, ValueError for a handler that was compiled for another version of
-    the interface, if the name has another handler, and for another `api_version`.
+    Raises TypeError for an object without a handler. Raises ValueError for a handler that was compiled for another
+    version of the interface, for another `api_version`, and if the name has another handler.
 
     >>> from pycompiler import ffi
     >>> ffi.register_ffi_target("saxpy", None)
@@ -122,7 +122,7 @@ def register_ffi_type(name: str, type_registration: Mapping[str, Any], platform:
     """Register a type of state that handlers keep between stages.
 
     `type_registration` has PyCapsules: "type_id" with the handlers' XLA_FFI_TypeId, which gets a number unless it has
-    one, and maybe "type_info" with an XLA_FFI_TypeInfo, which tells how a state is deleted. Register types before the
+    one, and maybe "type_info" with an XLA_FFI_TypeInfo, whose function deletes a state. Register types before the
     handlers that use them.
 
     Raises TypeError for other objects, ValueError if the name or the number belongs to another type.
@@ -161,6 +161,6 @@ def include_dir() -> str:
     ['api.h', 'c_api.h', 'ffi.h']
     """
     here = pathlib.Path(__file__).parent
-    # A wheel has them in the package, a checkout at their origin.
+    # A wheel has the headers in the package, a checkout at their origin.
     folders: Sequence[pathlib.Path] = (here / "include", here.parent.parent / "third_party")
     return str(next(folder for folder in folders if (folder / "xla").exists()))
