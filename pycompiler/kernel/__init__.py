@@ -1,8 +1,8 @@
-"""Own kernels: functions on references to blocks of arrays, for every index of a grid, as in `jax.experimental.pallas`.
+"""Kernels: functions on references to blocks of arrays, for every index of a grid, as in `jax.experimental.pallas`.
 
-`kernel_call` has the arguments of JAX's `pallas_call` that mean the same here, and compiles a kernel to loops over its
-blocks. In a kernel, `ref[...]`, `load` and `store` read and write blocks, `program_id` is the index, and all of `numpy`
-and `lax` computes.
+`kernel_call` has the arguments of JAX's `pallas_call` that have the same meaning here. It compiles a kernel to loops
+over its blocks. In a kernel, `ref[...]`, `load` and `store` read and write blocks. `program_id` is the index. All
+functions of `numpy` and `lax` may be called.
 """
 
 from pycompiler.core.tracing.boundary import protect

@@ -36,16 +36,16 @@ class Element:
 
 @dataclass(frozen=True)
 class Squeezed:
-    """A dimension of which a block has one element; the block does not have the dimension. None means the same."""
+    """A dimension along which a block has one element. The block does not have the dimension. None means the same."""
 
 
 squeezed = Squeezed()
 
 
 class MemorySpace(enum.Enum):
-    """Where a block or scratch memory is. A CPU has one memory, so that both names mean the same.
+    """The memory of a block or of scratch arrays. A CPU has one memory, so both names mean the same.
 
-    A call gives the type of scratch memory.
+    A call of a member returns the type of a scratch array.
 
     >>> from pycompiler import kernel
     >>> kernel.MemorySpace.ANY((2, 3), "float32")
@@ -64,11 +64,11 @@ ANY = MemorySpace.ANY
 
 @dataclass(frozen=True)
 class BlockSpec:
-    """The block of an array that a program sees.
+    """The block of an array that one program accesses.
 
     `block_shape` has the size of the block in each dimension of the array: an integer, `Element`, or None for one
     element whose dimension the block does not have. Without it, the block is the array. `index_map` takes the index in
-    the grid, and gives the number of the block in each dimension. Without it, these are zeros.
+    the grid, and returns the number of the block in each dimension. Without it, the numbers are zeros.
     """
 
     block_shape: Sequence[Any] | None = None
@@ -92,7 +92,7 @@ class BlockSpec:
 
 @dataclass(frozen=True)
 class GridSpec:
-    """The arguments `grid`, `in_specs`, `out_specs` and `scratch_shapes` of `kernel_call`, as one."""
+    """The arguments `grid`, `in_specs`, `out_specs` and `scratch_shapes` of `kernel_call`, in one object."""
 
     grid: int | Sequence[int] = ()
     in_specs: Any = None
@@ -108,7 +108,7 @@ class Blocks(NamedTuple):
     shape: tuple[int, ...]
     # The size of a block in each dimension; 0 is one element, whose dimension the block does not have.
     sizes: tuple[int, ...]
-    # How many elements one step of the index map is.
+    # The number of elements of one step of the index map.
     steps: tuple[int, ...]
     # Zeros before and after the array.
     padding: tuple[tuple[int, int], ...]
@@ -153,7 +153,7 @@ class Blocks(NamedTuple):
 
 
 def check_arguments(what: str, function: Callable[..., Any], given: Sequence[Any], why: str, **named: Any) -> None:
-    """Raise TypeError if a function of the user does not take the arguments that `kernel_call` gives it."""
+    """Raise TypeError if a function of the user does not accept the arguments that `kernel_call` gives it."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a callable without a signature

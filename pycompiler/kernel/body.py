@@ -1,5 +1,5 @@
-"""What the functions of kernels call: the index in the grid, loads and stores with masks, products. `calls` sets the
-program that is being traced."""
+"""Functions to call in kernels: the index in the grid, loads and stores with masks, matmuls. `calls` sets the program
+that is being traced."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _programs = _Programs()
 
 @contextlib.contextmanager
 def running(program: Program) -> Generator[None]:
-    """A context in which `program_id` is about this program."""
+    """A context in which `program_id` and `num_programs` describe this program."""
     _programs.stack.append(program)
     try:
         yield
@@ -47,7 +47,7 @@ def running(program: Program) -> Generator[None]:
 
 def _program(name: str, axis: Any) -> tuple[Program, int]:
     if not _programs.stack:
-        raise ArgumentError(f"{name}: there is no grid: it is called in the function of a kernel_call alone")
+        raise ArgumentError(f"{name}: there is no grid: it can be called only in the function of a kernel_call")
     program = _programs.stack[-1]
     rank = len(program.grid)
     if not isinstance(axis, int) or not -rank <= axis < rank:
@@ -94,7 +94,7 @@ def loop(
     lower: Any, upper: Any, *, init_carry: Any = None, step: Any = 1, unroll: int | bool | None = None
 ) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that calls the function for lower, lower + step, ... below upper. With `init_carry`, the function
-    takes and returns a carry, and its name becomes the last one.
+    takes and returns a carry, and its name becomes the last carry.
 
     >>> from pycompiler import kernel
     >>> @kernel.loop(0, 10, step=3, init_carry=0)
@@ -125,8 +125,8 @@ def cdiv(a: Any, b: Any) -> Any:
 
 
 def dot(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False, precision: Any = None) -> Any:
-    """The product of two matrices, each transposed first if asked for. The result is float32, float64 of float64, and
-    int32 of integers.
+    """The product of two matrices, each of which can be transposed first. The result is float32, for float64 operands
+    float64, and for integers int32.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import kernel
@@ -143,7 +143,7 @@ def dot(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False, precision:
 
 
 def run_scoped(f: Callable[..., Any], *types: Any, **kw_types: Any) -> Any:
-    """`f` of new references to zeros of these types, each a ShapeDtypeStruct; its result."""
+    """Call `f` with new references to zeros of these types, each a ShapeDtypeStruct, and return its result."""
     return f(*map(_scratch, types), **{name: _scratch(kind) for name, kind in kw_types.items()})
 
 
@@ -152,7 +152,7 @@ def _scratch(kind: Any) -> Ref:
 
 
 def load(ref: Any, idx: Any, *, mask: Any = None, other: Any = None) -> Any:
-    """`ref[idx]`, with `other`, or zeros, where the mask does not hold.
+    """`ref[idx]`, with the elements of `other`, or zeros, where the mask does not hold.
 
     With a mask, a slice by `ds` may leave the reference: the mask must not hold there.
 
@@ -197,7 +197,7 @@ def swap(ref: Any, idx: Any, val: Any, *, mask: Any = None) -> Any:
 
 
 def _spread(name: str, value: Any, like: Any) -> Any:
-    """A number as an array of the shape of what it replaces."""
+    """A number as an array of the shape of the elements that it replaces."""
     if is_array(value) and not get_aval(value).shape and get_aval(like).shape:
         return _fitting(name, "the value", cast(value, get_aval(like).dtype), like)
     return value
@@ -220,7 +220,7 @@ def _fitting(name: str, what: str, x: Any, like: Any) -> Any:
 
 def _window(name: str, whole: Any, idx: Any) -> tuple[Any, Callable[[Any], Any]]:
     """The elements at an index, and a function that puts others in their place. A window that does not fit into the
-    array is moved; what is beyond the array is arbitrary, and never put."""
+    array is moved. Its elements beyond the array are arbitrary, and are never put."""
     if not dynamic_slices.has_slices(idx):
         return getitem(whole, idx), lambda value: IndexUpdateRef(whole, idx).set(value)
     window = dynamic_slices.cut(name, whole, idx)

@@ -35,7 +35,7 @@ from pycompiler.primitives.control.graphs import mapped_graph, opened
 from pycompiler.primitives.control.kernels import INDEX, block_aval
 from pycompiler.primitives.control.kernels import kernel_call as primitive
 
-# The maximum number of programs whose indices are checked one by one, if an index map is not a simple one.
+# The maximum number of programs whose indices are checked one by one, if an index map is not simple.
 _MOST_CHECKED = 1 << 14
 
 
@@ -61,16 +61,16 @@ def kernel_call(
 
     `out_shape` is a tree of ShapeDtypeStructs; a tuple or list gives the kernel several references. `grid` has the
     number of programs along each dimension. `in_specs` and `out_specs` are trees of BlockSpecs with the structure of
-    the arguments and of `out_shape`; None is the whole array. `grid_spec` stands for these three and `scratch_shapes`.
-    Blocks at the end of an array may be larger than what is left: elements beyond the array are zeros, and
-    are not stored. `scratch_shapes` are ShapeDtypeStructs of scratch memory. `input_output_aliases` has numbers of
-    inputs, and of the outputs that start with their elements; other outputs start as zeros.
+    the arguments and of `out_shape`; None is the whole array. `grid_spec` replaces `grid`, `in_specs`, `out_specs` and
+    `scratch_shapes`. Blocks at the end of an array may extend beyond it. Elements beyond the array are zeros, and are
+    not stored. `scratch_shapes` are ShapeDtypeStructs of scratch memory. `input_output_aliases` maps numbers of inputs
+    to numbers of outputs, which start with the elements of these inputs. Other outputs start as zeros.
 
-    Programs run in the order of the grid, the last dimension fastest, except that the compiler may run programs along
-    a dimension at the same time if they write different blocks and share no scratch memory. `dimension_semantics` has
-    "parallel" for dimensions along which programs are independent, and "arbitrary" for others: scratch memory starts as
-    zeros for each index of the parallel ones. With `interpret`, a loop over the grid computes, which can be
-    differentiated, and is not fast.
+    Programs run in the order of the grid, the last dimension fastest. If programs along a dimension write different
+    blocks and share no scratch memory, the compiler may run them at the same time. `dimension_semantics` has "parallel"
+    for dimensions along which programs are independent, and "arbitrary" for others. Scratch memory starts as zeros for
+    each index of the parallel dimensions. With `interpret`, a loop over the grid computes the result. It can be
+    differentiated, and is slow.
 
     Raises ArgumentError for blocks, index maps and aliases that do not fit the arrays.
 
@@ -193,7 +193,7 @@ def _call(
     if 0 not in wanted.grid and 0 not in [size for blocks in (*ins, *outs) for size in blocks.padded]:
         numbers = _traced_maps(wanted, [*ins, *outs])
         _check_inside(numbers, wanted.grid, [*ins, *outs])
-        # The interpreter does without, to be the reference of the compiled kernel.
+        # The interpreter keeps all inputs as operands, since it is the reference for the compiled kernel.
         started = {} if interpret else _inputs_of_outputs(numbers, wanted.grid, ins, outs, aliases)
         if started:
             padded = [x for place, x in enumerate(padded) if place not in started]
@@ -240,7 +240,7 @@ def _specs(what: str, given: Any, tree: Any) -> list[tuple[str, BlockSpec | None
     paths = [f"{what}{path}" for path in tree_flatten(tree)[1].paths()]
     if given is None:
         return [(path, None) for path in paths]
-    # None is a leaf: a spec of the whole array, or beside None in the place of an array.
+    # None is a leaf: the spec of a whole array, or the entry for a None in the place of an array.
     arrays, expected = tree_flatten(tree, is_leaf=_is_none)
     if isinstance(given, BlockSpec):
         specs: list[Any] = [given]
@@ -318,7 +318,7 @@ def _traced_kernel(
 ) -> ClosedGraph:
     """The graph of the kernel: (index, blocks, scratch memory) -> (blocks of outputs, scratch memory).
 
-    The blocks of the inputs in `started` are those of outputs before they are written.
+    The blocks of the inputs in `started` are the initial blocks of outputs.
     """
     rank, first = len(wanted.grid), len(wanted.grid) + len(ins) - len(started)
     in_blocks = [
@@ -365,7 +365,7 @@ def _traced_kernel(
     if closed.refers:
         raise ArgumentError(
             f"kernel_call: {function_location(wanted.kernel)} uses {closed.touched[0].aval!r} from outside. What to "
-            "do: pass what it holds as an argument, and return what is written as an output"
+            "do: pass its value as an argument, and return written values as outputs"
         )
     return closed
 
@@ -377,8 +377,8 @@ def _inputs_of_outputs(
     outs: Sequence[Blocks],
     aliases: Mapping[int, int],
 ) -> dict[int, int]:
-    """The aliased inputs of which a program certainly sees what the output's block starts with, and these outputs. They
-    are no operands, so that the output is written in place."""
+    """The aliased inputs whose block is certainly the initial block of the output in every program, and these outputs.
+    Such inputs are no operands, so that the output is written in place."""
     known = iter(known_numbers(numbers))
     each = [list(itertools.islice(known, len(blocks.shape))) for blocks in (*ins, *outs)]
     return {
@@ -389,7 +389,7 @@ def _inputs_of_outputs(
 
 
 def _traced_maps(wanted: _Wanted, blocks: Sequence[Blocks]) -> ClosedGraph:
-    """The graph of the index maps: the index -> the number of the block in each dimension of each array."""
+    """The graph of the index maps, from the index to the number of the block in each dimension of each array."""
 
     def run(*index: Any) -> list[Any]:
         return [cast(number, INDEX.dtype) for each in blocks for number in each.indices(index)]
@@ -398,7 +398,7 @@ def _traced_maps(wanted: _Wanted, blocks: Sequence[Blocks]) -> ClosedGraph:
 
 
 def _check_inside(numbers: ClosedGraph, grid: tuple[int, ...], blocks: Sequence[Blocks]) -> None:
-    """Raise ArgumentError for an index map that leaves its array. What is not known here is clamped in the program."""
+    """Raise ArgumentError for an index map that leaves its array. Numbers unknown here are clamped in the program."""
     places = [(each, dim) for each in blocks for dim in range(len(each.shape))]
     values: Sequence[Any] | None = None
     for number, (known, (each, dim)) in enumerate(zip(known_numbers(numbers), places, strict=True)):

@@ -1,5 +1,5 @@
-"""What the compiler knows of a kernel's programs: which are independent, and which initial elements no program sees.
-`calls` imports this module."""
+"""Facts about a kernel's programs for the compiler: the independent dimensions of the grid, and the outputs whose
+initial elements no program reads. `calls` imports this module."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ARBITRARY = "arbitrary"
 
 
 class Known(NamedTuple):
-    """A result of the index maps: a number, or the index along a dimension of the grid, or anything else."""
+    """A result of the index maps: a number, or the index along a dimension of the grid, or any other value."""
 
     number: int | None
     dim: int | None
 
 
 def known_numbers(closed: ClosedGraph) -> list[Known]:
-    """What is known of each result of the index maps."""
+    """The known form of each result of the index maps."""
     inputs = list(closed.graph.inputs)
     return [
         Known(int(atom.value), None)
@@ -42,7 +42,7 @@ def known_numbers(closed: ClosedGraph) -> list[Known]:
 def begins_with(
     one: Sequence[Known], blocks: Blocks, other: Sequence[Known], out: Blocks, grid: tuple[int, ...]
 ) -> bool:
-    """Whether the block of an input is certainly the one with which the aliased output starts, in every program.
+    """Whether the block of an input is certainly the initial block of the aliased output, in every program.
 
     It is if both have the same blocks, and no other program writes them.
     """
@@ -97,7 +97,7 @@ def form_of(
                 )
             parallel.append(dim)
     if is_shared:
-        # The copy that keeps the input's elements is of the whole array, in every program: one after the other.
+        # Every program copies the whole array to keep the input's elements, so programs run one after the other.
         if parallel and starts_again:
             raise ArgumentError(
                 "kernel_call: an input that an output aliases has other blocks than this output, and scratch memory "

@@ -1,4 +1,4 @@
-"""A kernel by the other operations: a loop over the grid, with slices of the arrays. `calls` imports this module."""
+"""A kernel computed by other operations: a loop over the grid, with slices of arrays. `calls` imports this module."""
 
 from __future__ import annotations
 
