@@ -8,9 +8,9 @@ or, in a program of your own, before anything imports jax:
     import pycompiler.compat
     pycompiler.compat.install()
 
-The modules of pycompiler stay as they are; `jax`, `jax.numpy` and their kin are proxies (proxies.py) of them, which the
-table in modules.py lists. The few names from inside of JAX that libraries use are in internals.py. A JAX that is
-installed is not loaded. After all rooms: nothing of the package imports it.
+The modules of pycompiler do not change. `jax`, `jax.numpy` and the other modules in the table of modules.py are proxies
+of them (proxies.py). The few internal names of JAX that libraries use are in internals.py. An installed JAX is not
+loaded. No other folder of the package imports this one.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ def is_installed() -> bool:
 
 
 def install() -> None:
-    """From now on, `import jax` gives pycompiler under JAX's names in this process. A second call changes nothing.
+    """Make `import jax` give pycompiler under JAX's names in this process. A second call changes nothing.
 
-    Random numbers get JAX's streams (`threefry_partitionable`), and a call of a program with host callbacks returns
-    when they have run (`wait_for_callbacks`), unless variables of the environment set them. The first `import jax`
-    reads JAX's variables as they are then: `JAX_ENABLE_X64=1`, `XLA_FLAGS=--xla_force_host_platform_device_count=8`.
+    Two settings change, unless environment variables set them: random numbers get JAX's streams
+    (`threefry_partitionable`), and a call of a program with host callbacks returns when they have run
+    (`wait_for_callbacks`). The first `import jax` reads JAX's variables: `JAX_ENABLE_X64=1`,
+    `XLA_FLAGS=--xla_force_host_platform_device_count=8`.
 
-    Raises RuntimeError if the real JAX is loaded already.
+    Raises RuntimeError if the process has loaded the real JAX.
     """
     if is_installed():
         return

@@ -1,4 +1,4 @@
-"""Functions of the host that fail, as JAX reports it: a JaxRuntimeError with the error's text. Libraries look for both.
+"""Failures of host functions in JAX's form: a JaxRuntimeError with the error's text. Libraries look for both.
 
 Without JAX's names, the error itself is raised.
 """
@@ -20,11 +20,11 @@ _log = logging.getLogger("jax._src.callback")
 
 
 class Reporting:
-    """A function of the host with JAX's report of its error. Two are equal if their functions are."""
+    """A host function with JAX's report of its error. Two objects are equal if their functions are."""
 
     def __init__(self, function: Any, logged: str = "") -> None:
         self.function = function
-        self.logged = logged  # the name under which a failure is logged; those of `debug` are logged elsewhere
+        self.logged = logged  # the name under which a failure is logged; failures of `debug` are logged elsewhere
         self.__name__ = str(getattr(function, "__name__", type(function).__name__))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

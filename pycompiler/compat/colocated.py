@@ -1,5 +1,5 @@
-"""`jax.experimental.colocated_python` as far as Orbax imports it: functions that run beside an accelerator of another
-machine, which Orbax uses in programs of Pathways alone. Here they raise NotImplementedError.
+"""The names of `jax.experimental.colocated_python` that Orbax imports: functions that run beside an accelerator of
+another machine. Orbax uses them only in programs of Pathways. Here they raise NotImplementedError.
 """
 
 from __future__ import annotations

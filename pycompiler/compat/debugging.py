@@ -1,4 +1,4 @@
-"""`jax.debug.callback`: the error of a function of the host that fails is JAX's (`callbacks`)."""
+"""`jax.debug.callback`: the error of a failed host function is JAX's (`callbacks`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JAX's environment variables, read when a program first imports jax: a program may set them just before."""
+"""JAX's environment variables. The first import of jax reads them, so a program may set them just before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def take_variables() -> None:
 def take_devices() -> None:
     """Take the number of CPU devices of XLA_FLAGS or JAX_NUM_CPU_DEVICES, unless PYCOMPILER_NUM_CPU_DEVICES is set.
 
-    The last flag counts, as in XLA. A value without a meaning here gives a warning, once.
+    The last flag counts, as in XLA. A value without a meaning here gives one warning.
     """
     if "PYCOMPILER_NUM_CPU_DEVICES" in os.environ:
         return

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOTS = ("jax", "jaxlib")
 
 
-# `importlib.abc` is slow to load. Python asks its finders and loaders for their methods alone.
+# `importlib.abc` is slow to load. Python only calls the methods of finders and loaders.
 class _Loader:
     """Makes one module; `make` gives the module of a spec."""
 
@@ -30,11 +30,11 @@ class _Loader:
         return self._make()
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is executed: the names are taken at their first use."""
+        """Execute nothing: the first use of a name looks it up."""
 
 
 class Finder:
-    """Finds `jax`, `jaxlib` and what is below them before any that are installed."""
+    """Finds `jax`, `jaxlib` and their submodules, before installed ones."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -49,7 +49,7 @@ class Finder:
                 name=fullname,
             )
         spec = importlib.machinery.ModuleSpec(fullname, cast(Any, _Loader(make)), origin=__file__, is_package=True)
-        # Of `from jax import name`, Python's error shows this file.
+        # Python's error for `from jax import name` shows this file.
         spec.has_location = True
         return spec
 

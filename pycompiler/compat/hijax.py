@@ -1,8 +1,8 @@
-"""`jax.experimental.hijax`: values of users' own types in functions that are traced (`core.tracing.user_values`).
+"""`jax.experimental.hijax`: values of users' own types in traced functions (`core.tracing.user_values`).
 
-An operation of such a type runs its lowering at once when it is bound, with tracers in the place of arrays. So a graph
-has only operations on arrays, and derivatives and mapped forms are those of the lowering: `abstract_eval`, `jvp` and
-`transpose` of a HiPrimitive are not called. `Box`, `VJPHiPrimitive` and `HiPspec` are not here.
+When an operation of such a type is bound, its lowering runs at once, with tracers in the place of arrays. So a graph
+has only operations on arrays. Derivatives and mapped forms are those of the lowering: `abstract_eval`, `jvp` and
+`transpose` of a HiPrimitive are not called. `Box`, `VJPHiPrimitive` and `HiPspec` are missing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class HiPrimitive:
 
 
 class _Type:
-    """A type of users' own: how its values become arrays, and back."""
+    """A type of users' own, with the conversions between its values and arrays."""
 
     is_high = True
     has_qdd = False
@@ -104,7 +104,7 @@ class AvalQDD:
 
 
 class AvalMutableQDD:
-    """The same, while the state changes."""
+    """A type beside a state that changes."""
 
     def __init__(self, aval: Any, mutable_qdd: Any) -> None:
         self.aval = aval
@@ -112,25 +112,25 @@ class AvalMutableQDD:
 
 
 class _Effects:
-    """Kinds of effects that loops may have: any, because lowerings leave no effects of users' own."""
+    """The kinds of effects that loops may have: all kinds, because lowerings leave no effects of users' own."""
 
     def add_type(self, kind: type) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 control_flow_allowed_effects = _Effects()
 
 
 def register_hitype(val_cls: type, typeof_fn: Any) -> None:
-    """Let values of a class be arguments of functions that are traced. `typeof_fn` gives the type of one."""
+    """Let values of a class be arguments of traced functions. `typeof_fn` returns the type of a value."""
     register(val_cls, typeof_fn)
 
 
 def aval_property(fget: Any) -> property:
-    """A property of a type, for its traced values; here, these are values of the class itself."""
+    """A property of a type, for its traced values. Here, traced values are values of the class itself."""
     return property(fget)
 
 
 def aval_method(function: Any) -> Any:
-    """The same for a method."""
+    """A method of a type, for its traced values."""
     return function

@@ -1,7 +1,7 @@
-"""Names from inside of JAX that libraries take: the modules below `jax._src`, and `jaxlib`. One table.
+"""Internal names of JAX that libraries use: the modules below `jax._src`, and `jaxlib`. One table.
 
-Each row names who needs it. Nearly all are inert: a list that is never read, a decorator that changes nothing. A name
-that isn't here is missing.
+Each row names the libraries that need it. Nearly all names are inert: a list without readers, a decorator that changes
+nothing. Other internal names are missing.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from pycompiler.interpreters import ad, batching, mlir, partial_eval
 from pycompiler.lax.callbacks import effects_barrier
 from pycompiler.ref import AbstractRef
 
-# The files that libraries ask to be left out of tracebacks. `traceback_filtering` hides our own frames alone, so a
-# library's frames stay in sight.
+# The files that libraries exclude from tracebacks. `traceback_filtering` hides only our own frames, so a library's
+# frames stay visible.
 _excluded: list[str] = []
 
 
 def _public(module: ModuleType) -> dict[str, Any]:
-    """The names of a public module, which libraries also take from the inner one of its name."""
+    """The names of a public module, which libraries also take from the internal module of its name."""
     return {name: getattr(module, name) for name in module.__all__}
 
 
 def _same(function: Any = None, **_: Any) -> Any:
-    """A decorator that changes nothing: our own boundary is around each public function."""
+    """A decorator that changes nothing: each public function has our own boundary."""
     return function if function is not None else _same
 
 
 def _include_frame(frame: FrameType) -> bool:
-    """Whether a frame is the user's: neither ours nor that of a library that asked to be left out."""
+    """Whether a frame is the user's: neither ours nor that of an excluded library."""
     name = frame.f_code.co_filename
     return not is_internal(name) and name not in _excluded
 
@@ -53,7 +53,7 @@ def _state_is_clean() -> bool:
 
 
 class _Nodes:
-    """The classes that are nodes of trees, as a read-only mapping's keys."""
+    """The classes of tree nodes, as the keys of a read-only mapping."""
 
     def __contains__(self, kind: object) -> bool:
         return kind in (tuple, list, dict, type(None)) or kind in tree_keys.registered()
@@ -63,7 +63,7 @@ class _Nodes:
 
 
 class _NoState:
-    """The state of a program of several processes, of which there is none."""
+    """The state of a program of several processes, for a program of one process."""
 
     client = None
     service = None
@@ -85,19 +85,19 @@ def _tensorstore_spec(*_: Any, **__: Any) -> NoReturn:
 
 
 class _TypedNdArray(np.ndarray):
-    """NumPy's array with a weak dtype, which JAX makes of literals. There are no instances here."""
+    """NumPy's array with a weak dtype, which JAX makes from literals; there are no instances here."""
 
 
 class _EArray:
-    """An array of an extended dtype; there are no instances here, since keys alone have such a dtype."""
+    """An array of an extended dtype; there are no instances here, since only keys have such a dtype."""
 
 
-# No function of JAX's binds it any more; a library may give it rules.
+# No function of JAX binds it any more; a library may give it rules.
 _STOP_GRADIENT = Primitive("stop_gradient")
 
 
 class _ExtendedDType:
-    """The base of extended dtypes that users define, for which arrays here have no place."""
+    """The base of extended dtypes that users define; arrays here do not support them."""
 
 
 def _supports_inf(dtype: Any) -> bool:
@@ -105,11 +105,11 @@ def _supports_inf(dtype: Any) -> bool:
 
 
 def _physical_aval(aval: ShapedArray) -> ShapedArray:
-    """The aval of the elements as they lie in memory: of keys, their words."""
+    """The aval of the elements in memory. For keys, it is that of their words."""
     return aval
 
 
-# jax._src.X -> its names. Behind each row: the libraries that need it.
+# jax._src.X -> its names. The comment of each row names the libraries that need it.
 INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax.experimental.hijax": lambda: {name: getattr(hijax, name) for name in hijax.__all__},  # flax.nnx
     "jax.experimental.array_serialization": dict,  # orbax
@@ -120,7 +120,7 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "jax.extend.ifrt_programs": lambda: {"ifrt_programs": None},  # orbax, for Pathways
     "jax.interpreters.pxla": lambda: {"global_avals_to_results_handler": None},  # orbax, for Pathways
-    # For orbax, the inner modules as well, whose functions it replaces where they are there.
+    # Orbax replaces functions of these inner modules, if the modules exist.
     "jax.experimental.colocated_python": lambda: {name: getattr(colocated, name) for name in colocated.__all__},
     "jax.experimental.colocated_python.func": dict,
     "jax.experimental.colocated_python.serialization": lambda: {"DeviceList": tuple},  # in annotations

@@ -1,4 +1,4 @@
-"""`jax.lib`, empty but for the version of the library that JAX would load."""
+"""`jax.lib`, which has only the version of the library that JAX would load."""
 
 from pycompiler.compat.version import __version__
 

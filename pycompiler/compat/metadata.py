@@ -1,4 +1,4 @@
-"""The metadata of the distributions `jax` and `jaxlib`, loaded at the first question: `importlib.metadata` is slow."""
+"""The metadata of the distributions `jax` and `jaxlib`, loaded at their first use: `importlib.metadata` is slow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pycompiler.compat.version import __version__
 
 
 class _Metadata(Distribution):
-    """The metadata of a distribution that stands for JAX's: the name and the version."""
+    """The metadata of a distribution in the place of JAX's: the name and the version."""
 
     def __init__(self, name: str) -> None:
         self._of = name
@@ -24,6 +24,6 @@ class _Metadata(Distribution):
 
 
 def distributions(roots: tuple[str, ...], context: DistributionFinder.Context | None) -> list[Distribution]:
-    """Those of `roots` that the context asks for."""
+    """The distributions of `roots` that the context asks for."""
     name = None if context is None else context.name
     return [_Metadata(root) for root in roots if name is None or name.lower() == root]

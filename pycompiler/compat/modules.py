@@ -1,7 +1,7 @@
-"""The modules of JAX that this package stands for: one table.
+"""The modules of JAX that this package replaces: one table.
 
-`jax.X` is `pycompiler.X` unless `ELSEWHERE` names other modules; where there is no such module, `jax.X` is missing. Of
-a module, JAX's users see what it lists in `__all__`, and the modules of this table.
+`jax.X` is `pycompiler.X` unless `ELSEWHERE` names other modules. Without such a module, `jax.X` is missing. A module
+`jax.X` has the names in `__all__` of our module, and the modules of this table.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ scipy.stats.wrapcauchy sharding stages test_util tree tree_util typing version
 """
 NAMES = frozenset(_TEXT.split())
 
-# Modules whose names come from others than `pycompiler.X`, in the order in which they are asked.
+# Modules whose names do not come from `pycompiler.X`, with our modules in the order of lookup.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "": (*(f"pycompiler.compat.{name}" for name in ("root", "callbacks", "placement")), "pycompiler"),
     "debug": ("pycompiler.compat.debugging", "pycompiler.debug"),
     "experimental": ("pycompiler.compat.callbacks", "pycompiler.compat.qdd", "pycompiler.experimental"),
-    "core": ("pycompiler.extend.tracing", "pycompiler.compat.tables"),  # `pycompiler.core` is a room of ours
+    "core": ("pycompiler.extend.tracing", "pycompiler.compat.tables"),  # `pycompiler.core` is an internal package
     "interpreters.xla": ("pycompiler.interpreters.xla", "pycompiler.compat.tables"),
     "lib": ("pycompiler.compat.lib",),
     "version": ("pycompiler.compat.version",),
@@ -43,7 +43,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 
 
 def providers(name: str) -> tuple[str, ...] | None:
-    """The names of our modules that `jax.<name>` is made of; "" is `jax` itself. None for a module that JAX has not."""
+    """The names of our modules behind `jax.<name>`; "" is `jax` itself. None for a module that JAX does not have."""
     if name in ELSEWHERE:
         return ELSEWHERE[name]
     return (f"pycompiler.{name}",) if name in NAMES else None

@@ -1,5 +1,5 @@
-"""The functions about devices. Each reads XLA_FLAGS first, as JAX does when its devices are first asked for: a program
-may set the number of CPU devices after it has imported jax.
+"""Functions for devices. Each reads XLA_FLAGS first, as JAX does at the first use of its devices. So a program may set
+the number of CPU devices after it has imported jax.
 """
 
 from __future__ import annotations

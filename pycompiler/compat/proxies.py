@@ -1,4 +1,4 @@
-"""Modules under JAX's names. A proxy asks our modules for each name; it copies and renames nothing of theirs."""
+"""Modules under JAX's names. A proxy looks each name up in our modules; it copies and renames nothing."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from pycompiler.compat.modules import NAMES, providers
 
 
 def full_name(name: str) -> str:
-    """ "numpy" as JAX's module: "jax.numpy"; "" is "jax"."""
+    """The name of JAX's module: "jax.numpy" for "numpy", "jax" for ""."""
     return f"jax.{name}" if name else "jax"
 
 
 def _module(name: str) -> ModuleType | None:
-    """Our module, or None if there is none. An error inside of it is an error."""
+    """Our module, or None if there is none. An error inside the module is raised."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        # The missing module is this one or one that contains it, not one that it imports.
+        # The missing module is this one or a parent package, not an import of this one.
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             return None
         raise
 
 
 def sources_of(name: str) -> list[ModuleType]:
-    """Our modules that `jax.<name>` is made of; empty where JAX or this package has no such module."""
+    """Our modules behind `jax.<name>`; empty if JAX or this package has no such module."""
     found = [_module(each) for each in providers(name) or ()]
     return [module for module in found if module is not None]
 
 
 class Inner(ModuleType):
-    """A module from inside of JAX, with the names of internals.py."""
+    """An internal module of JAX, with the names of internals.py."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, "Names that libraries take from inside of JAX; pycompiler.compat.internals says who.")
@@ -52,7 +52,7 @@ def _names(module: ModuleType) -> list[str]:
     return list(listed) if listed is not None else [name for name in vars(module) if not name.startswith("_")]
 
 
-# Names of JAX's modules that begin with underscores; Python asks modules for others.
+# The names with underscores that JAX's modules have; Python itself looks up others in modules.
 _DUNDERS = {"__version__", "__version_info__", "__array_namespace_info__", "__array_api_version__"}
 
 
@@ -76,7 +76,7 @@ class Proxy(ModuleType):
             value = getattr(source, name, self)
             # Our folders are no modules of JAX: jax.numpy has no module `creation`.
             if value is not self and not isinstance(value, ModuleType):
-                # Settings and other properties of modules would have to be read each time; there are none.
+                # Names are kept after the first lookup, since our modules have no properties that change.
                 self.__dict__[name] = value
                 return value
         near = difflib.get_close_matches(name, dir(self), 1, 0.75)

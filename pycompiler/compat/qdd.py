@@ -1,4 +1,4 @@
-"""A name of `jax.experimental` for values of users' own types."""
+"""The name in `jax.experimental` for values of users' own types."""
 
 from pycompiler.core.tracing.user_values import state_of as cur_qdd
 

@@ -1,5 +1,5 @@
-"""Tables of JAX in which libraries enter classes of arrays of their own, as TensorFlow Probability does for a subclass
-of NumPy's array. Here such a class needs no entry, and what is entered has no effect.
+"""Tables of JAX in which libraries enter their own classes of arrays, as TensorFlow Probability does for a subclass of
+NumPy's array. Here such a class needs no entry, and entries have no effect.
 """
 
 from typing import Any
