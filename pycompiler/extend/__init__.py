@@ -1,4 +1,4 @@
-"""What extensions of the package build on: graphs, own primitives, backends, random generators.
+"""Interfaces for extensions of the package: graphs, own primitives, backends, random generators.
 
 The names are those of JAX's module. `core` has the graph and its parts, and `Primitive`; the rules of own primitives
 are registered in `pycompiler.interpreters`.

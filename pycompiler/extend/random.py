@@ -1,4 +1,4 @@
-"""The random generator behind `pycompiler.random`, for own generators that build on it.
+"""The random generator of `pycompiler.random`, as a basis for other generators.
 
 >>> import pycompiler.numpy as pnp
 >>> from pycompiler.extend.random import threefry_2x32

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def register_exclusion(path: str) -> None:
-    """From now on, places are looked for outside of this file or folder: it belongs to a library."""
+    """Exclude this file or folder from the search for places, since it belongs to a library."""
     exclude(path)
 
 
@@ -62,14 +62,14 @@ def current_name_stack() -> NameStack:
 
 @contextlib.contextmanager
 def set_name_stack(name_stack: NameStack) -> Generator[None]:
-    """A context in which everything recorded has these names around it."""
+    """A context in which all recorded equations have these names around them."""
     with scoped(name_stack.stack):
         yield
 
 
 @contextlib.contextmanager
 def extend_name_stack(name: str) -> Generator[NameStack]:
-    """A context in which everything recorded has one more name around it."""
+    """A context in which all recorded equations have one more name around them."""
     stack = current_name_stack().extend(name)
     with scoped(stack.stack):
         yield stack
@@ -77,14 +77,14 @@ def extend_name_stack(name: str) -> Generator[NameStack]:
 
 @contextlib.contextmanager
 def reset_name_stack() -> Generator[None]:
-    """A context in which everything recorded has no names around it."""
+    """A context in which all recorded equations have no names around them."""
     with scoped(()):
         yield
 
 
 @contextlib.contextmanager
 def transform_name_stack(name: str) -> Generator[NameStack]:
-    """A context in which the names around everything recorded are those within a transformation."""
+    """A context in which the names around recorded equations are those within a transformation."""
     stack = current_name_stack().transform(name)
     with scoped(stack.stack):
         yield stack

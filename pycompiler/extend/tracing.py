@@ -1,6 +1,6 @@
-"""Tracers, traces and types of values: what JAX offers as `jax.core`.
+"""Tracers, traces and types of values: the names of `jax.core`.
 
-The public names of JAX 0.10, and those that it calls deprecated and that exist here. `pycompiler.core` is another,
+These are the public names of JAX 0.10, and those of its deprecated names that exist here. `pycompiler.core` is another,
 internal package. An interpreter may be a `Trace` with its own `Tracer`s:
 
 >>> import pycompiler as pc, pycompiler.numpy as pnp
@@ -109,12 +109,12 @@ __all__ = [
     "valid_jaxtype",
 ]
 
-# A value that operations take, and the parameters of an equation.
+# The types of operands of operations, and of the parameters of an equation.
 Value = Any
 ParamDict = dict[str, Any]
-# Calls a function of flat arguments: `call(*args, subfuns=(f,))`.
+# The primitive that calls a function of flat arguments: `call(*args, subfuns=(f,))`.
 call = call_p.bind
-# The name of a mapped axis without one.
+# The name of a mapped axis without a given name.
 no_axis_name = None
 
 
@@ -127,7 +127,7 @@ AbstractValue.register(ShapedArray)
 
 @contextlib.contextmanager
 def eval_context() -> Generator[None]:
-    """A context in which operations on values are computed at once, also while a function is traced."""
+    """A context in which operations on values run at once, also while a function is traced."""
     with set_current_trace(evaluation_trace):
         yield
 

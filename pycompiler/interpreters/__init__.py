@@ -1,4 +1,4 @@
-"""Rules of own primitives, by interpreter: `ad` (derivatives), `batching` (vmap), `mlir` (lowering), `partial_eval`.
+"""Rules of users' primitives, by interpreter: `ad` (derivatives), `batching` (vmap), `mlir` (lowering), `partial_eval`.
 
 The names are those of JAX's modules. `pycompiler.extend.core.Primitive` defines a primitive.
 """

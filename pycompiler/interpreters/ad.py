@@ -1,8 +1,8 @@
-"""Derivative rules of own primitives.
+"""Derivative rules of users' primitives.
 
-A rule of `primitive_jvps`, `rule(primals, tangents, **params)`, gives the result and its tangent. Tangents, given or
-returned, may be a `Zero`. A rule of `primitive_transposes`, `rule(cotangent, *args, **params)`, gives a cotangent or
-None for each argument; the arguments in which the primitive is linear are `UndefinedPrimal`s. `deflinear`, `defjvp` and
+A rule of `primitive_jvps`, `rule(primals, tangents, **params)`, returns the result and its tangent. Tangents, given or
+returned, may be a `Zero`. A rule of `primitive_transposes`, `rule(cotangent, *args, **params)`, returns a cotangent or
+None for each argument. The arguments in which the primitive is linear are `UndefinedPrimal`s. `deflinear`, `defjvp` and
 `defbilinear` make rules.
 
 >>> import pycompiler as pc

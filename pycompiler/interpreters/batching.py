@@ -1,8 +1,8 @@
-"""Batching rules of own primitives.
+"""Batching rules of users' primitives.
 
-A rule of `primitive_batchers`, `rule(args, dims, **params)`, gives the result and the position of its mapped axis;
+A rule of `primitive_batchers`, `rule(args, dims, **params)`, returns the result and the position of its mapped axis.
 `dims` has the position of the mapped axis of each argument, or `not_mapped`. A rule of `axis_primitive_batchers` takes
-the size and the name of the axis first, and None: `rule(axis_size, axis_name, None, args, dims, **params)`; one of
+the size and the name of the axis first, and None: `rule(axis_size, axis_name, None, args, dims, **params)`. A rule of
 `fancy_primitive_batchers` takes an object with `size`, `name` and `spmd_name`.
 
 >>> import pycompiler as pc, pycompiler.numpy as pnp

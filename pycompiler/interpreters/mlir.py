@@ -1,9 +1,9 @@
-"""Lowering of own primitives: by a function of arrays.
+"""Lowering of users' primitives, by a function of arrays.
 
 `register_lowering(p, lower_fun(f, multiple_results=False))` makes compiled code compute `f(*args, **params)` for
 `p.bind(*args, **params)`. A rule may also be a function `rule(ctx, *args, **params)` that calls such a `lower_fun` with
-the same `ctx`. Rules that build MLIR operations can't be run: the compiler has a dialect of its own, and its operations
-are what `pycompiler.lax` offers.
+the same `ctx`. Rules that build MLIR operations can't be run: the compiler has its own dialect, whose operations are
+those of `pycompiler.lax`.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,9 +40,9 @@ def emit_python_callback(
     partitioned: bool = False,
     sharding: Any | None = None,
 ) -> tuple[Sequence[Any], Any, Any]:
-    """In a lowering rule: a call of a Python function of the operands, which gives a tuple of arrays. Returns the
-    results, the token, and the function, which compiled code keeps. With a token (of `ctx.tokens_in`), calls with side
-    effects follow program order.
+    """A call of a Python function of the operands, in a lowering rule. The function returns a tuple of arrays. This
+    returns the results, the token, and the function, which compiled code keeps. With a token (of `ctx.tokens_in`),
+    calls with side effects follow program order.
 
     Raises NotImplementedError for a sharding.
     """
@@ -57,7 +57,7 @@ def emit_python_callback(
 
 
 _missing = nearest_name(__name__, __all__)
-# The names of JAX's module for code that builds operations.
+# JAX's module has these names for code that builds operations.
 _BUILDERS = frozenset(
     (
         "aval_to_ir_type",

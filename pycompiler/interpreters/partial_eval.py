@@ -1,4 +1,5 @@
-"""Graphs of flat functions: of all arguments, or of the unknown ones while the rest is computed. And dead code.
+"""Graphs of flat functions: of all arguments, or of the unknown ones while the rest is computed. Also removal of dead
+code.
 
 >>> import pycompiler as pc
 >>> from pycompiler.extend import linear_util as lu

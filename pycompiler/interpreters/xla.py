@@ -1,4 +1,4 @@
-"""Evaluation of own primitives by compiling their lowering."""
+"""Evaluation of users' primitives, by compiling their lowering."""
 
 import functools
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def _compiled(prim: Primitive, params: tuple[tuple[str, Any], ...]) -> Callable[
 
 
 def apply_primitive(prim: Primitive, *args: Any, **params: Any) -> Any:
-    """The result of a primitive for arrays, by its lowering, compiled. It serves as an `impl`:
+    """The result of a primitive for arrays, by its compiled lowering. It serves as an `impl`:
     `p.def_impl(functools.partial(apply_primitive, p))`.
 
     Raises TypeError for parameters that can't be hashed, NotImplementedError for a primitive without a lowering.

@@ -1,4 +1,4 @@
-"""Graphs and their parts under JAX's names, own primitives, and what interpreters of graphs need.
+"""Graphs and their parts under JAX's names, own primitives, and functions for interpreters of graphs.
 
 `make_jaxpr` gives a `ClosedJaxpr`. Its `jaxpr` has `invars`, `constvars`, `outvars` and `eqns`; an equation has a
 `primitive`, `params`, `invars`, `outvars` and `effects`. An interpreter goes through the equations:
@@ -11,7 +11,7 @@
 >>> core.jaxpr_as_fun(closed)(0.0)
 [Array(0., dtype=float32, weak_type=True)]
 
-An own `Primitive` gets its evaluation, its types, and rules by `pycompiler.interpreters`:
+A `Primitive` gets its evaluation and types by decorators, and its rules by `pycompiler.interpreters`:
 
 >>> from pycompiler.interpreters import ad, mlir
 >>> twice_p = core.Primitive("twice")

@@ -1,7 +1,7 @@
 """The primitives of graphs under JAX's names: `sin_p`, `scan_p`, `jit_p`.
 
-They are keys of tables of rules, and what interpreters of graphs look for. Names of operations that this package
-composes of others (`integer_pow_p`) can be bound, but no graph has equations of them.
+They are keys of tables of rules, and interpreters of graphs compare with them. This package composes some operations of
+others. Their primitives (`integer_pow_p`) can be bound, but no graph has equations of them.
 """
 
 from pycompiler.core.autodiff.call import call as jit_p
@@ -18,12 +18,12 @@ from pycompiler.lax.handles import *
 from pycompiler.lax.names import nearest_name
 from pycompiler.primitives import COLLECTIVES, PRIMITIVES
 
-# The primitives of the package that are in no table of a family.
+# The primitives of the package outside of the tables of families.
 _CALLS = (jit_p, remat_p, name_p, custom_jvp_call_p, custom_lin_p, custom_vjp_call_p)
 
 
 def package_primitives() -> list[Primitive]:
-    """All primitives of the package that graphs may have equations of."""
+    """All primitives of the package that can be in equations of graphs."""
     return [*PRIMITIVES.values(), *COLLECTIVES.values(), *_CALLS]
 
 
