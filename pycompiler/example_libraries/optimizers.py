@@ -50,7 +50,7 @@ Updates = Params
 Step = int
 Schedule = Callable[[Step], float]
 
-# The states of the leaves of the parameters, flattened: a tree of trees.
+# The flattened states of the leaves of the parameters: a tree of trees.
 OptimizerState = namedtuple("OptimizerState", ["packed_state", "tree_def", "subtree_defs"])
 tree_util.register_pytree_node(
     OptimizerState,
@@ -72,7 +72,7 @@ class Optimizer(NamedTuple):
 
 
 def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
-    """A decorator: makes a function that returns the triple for one array a function that returns it for trees.
+    """A decorator for functions that return the triple for one array: the decorated function returns it for trees.
 
     The update raises TypeError for gradients of another structure than the parameters, or if the structure of the state
     of an array changes.
@@ -147,7 +147,7 @@ def sgd(step_size: Any) -> Any:
 
 @optimizer
 def momentum(step_size: Any, mass: float) -> Any:
-    """Gradient descent with a velocity, of which each step keeps the share `mass`."""
+    """Gradient descent with a velocity. Each step keeps the fraction `mass` of it."""
     schedule = make_schedule(step_size)
 
     def update(i: Step, g: Array, state: State) -> State:
@@ -192,7 +192,7 @@ def _inverse_root(x: Array) -> Array:
 
 @optimizer
 def rmsprop(step_size: Any, gamma: float = 0.9, eps: float = 1e-8) -> Any:
-    """RMSProp: gradients divided by the root of their mean square, of which each step keeps the share gamma."""
+    """RMSProp: gradients divided by the root of their mean square. Each step keeps the fraction gamma of the mean."""
     schedule = make_schedule(step_size)
 
     def update(i: Step, g: Array, state: State) -> State:
@@ -219,7 +219,7 @@ def rmsprop_momentum(step_size: Any, gamma: float = 0.9, eps: float = 1e-8, mome
 
 @optimizer
 def adam(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Any:
-    """Adam (Kingma and Ba, 2015): b1 and b2 are the shares that each step keeps of the two means."""
+    """Adam (Kingma and Ba, 2015): b1 and b2 are the fractions of the two means that each step keeps."""
     schedule = make_schedule(step_size)
 
     def update(i: Step, g: Array, state: State) -> State:
@@ -250,7 +250,7 @@ def adamax(step_size: Any, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
 
 @optimizer
 def sm3(step_size: Any, momentum: float = 0.9) -> Any:
-    """SM3 (Anil et al., 2019): Adagrad with the memory of one vector for each axis."""
+    """SM3 (Anil et al., 2019): Adagrad whose memory is one vector for each axis."""
     schedule = make_schedule(step_size)
 
     def init(x0: Array) -> State:
@@ -291,7 +291,7 @@ def inverse_time_decay(step_size: Any, decay_steps: Any, decay_rate: Any, stairc
 
 
 def polynomial_decay(step_size: Any, decay_steps: Any, final_step_size: Any, power: float = 1.0) -> Schedule:
-    """From step_size to final_step_size, by a power of the remaining share of decay_steps."""
+    """From step_size to final_step_size, by a power of the remaining fraction of decay_steps."""
 
     def schedule(step_num: Any) -> Any:
         remaining = 1 - pnp.minimum(step_num, decay_steps) / decay_steps
@@ -301,7 +301,7 @@ def polynomial_decay(step_size: Any, decay_steps: Any, final_step_size: Any, pow
 
 
 def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
-    """values[n] at the steps beyond n of the boundaries. ValueError unless there is one more value than boundaries."""
+    """values[n] at a step that is beyond n boundaries. ValueError unless there is one more value than boundaries."""
     boundaries, values = pnp.asarray(boundaries), pnp.asarray(values)
     if not boundaries.ndim == values.ndim == 1:
         raise ValueError("piecewise_constant: boundaries and values must be vectors")
@@ -311,7 +311,7 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
 
 
 def make_schedule(scalar_or_schedule: float | Schedule) -> Schedule:
-    """A function of the step: the given one, or the constant one of a number. TypeError for an array with axes."""
+    """A function of the step: the given function, or a constant one for a number. TypeError for an array with axes."""
     if callable(scalar_or_schedule):
         return scalar_or_schedule
     if pnp.ndim(scalar_or_schedule) == 0:
@@ -325,7 +325,7 @@ def l2_norm(tree: Any) -> Array:
 
 
 def clip_grads(grad_tree: Any, max_norm: Any) -> Any:
-    """The gradients, scaled to the norm max_norm if theirs is larger."""
+    """The gradients, scaled to the norm max_norm if their norm is larger."""
     norm = l2_norm(grad_tree)
     return tree_util.tree_map(lambda g: pnp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)
 

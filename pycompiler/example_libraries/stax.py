@@ -91,7 +91,7 @@ logsoftmax = log_softmax
 
 
 def Dense(out_dim: int, W_init: Any = glorot_normal(), b_init: Any = normal()) -> Layer:  # noqa: B008, N802
-    """A matrix product with the last axis, and a sum with a vector: parameters f[in, out_dim] and f[out_dim].
+    """A matmul with the last axis, and the addition of a bias: parameters f[in, out_dim] and f[out_dim].
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import random
@@ -147,8 +147,8 @@ def GeneralConv(  # noqa: N802
     W_init: Any = None,
     b_init: Any = normal(1e-6),  # noqa: B008
 ) -> Layer:
-    """A convolution with a sum. dimension_numbers: as of `lax.conv_general_dilated`, such as ('NHWC', 'HWIO', 'NHWC');
-    filter_shape: the spatial sizes of the kernel."""
+    """A convolution and the addition of a bias. dimension_numbers: as in `lax.conv_general_dilated`, such as ('NHWC',
+    'HWIO', 'NHWC'); filter_shape: the spatial sizes of the kernel."""
     given = (dimension_numbers, out_chan, filter_shape, strides, padding, W_init, b_init)
     return _convolution(lax.conv_general_shape_tuple, lax.conv_general_dilated, *given)
 
@@ -165,7 +165,7 @@ def GeneralConvTranspose(  # noqa: N802
     W_init: Any = None,
     b_init: Any = normal(1e-6),  # noqa: B008
 ) -> Layer:
-    """A transposed convolution with a sum. Parameters as in `GeneralConv`."""
+    """A transposed convolution and the addition of a bias. Parameters as in `GeneralConv`."""
     given = (dimension_numbers, out_chan, filter_shape, strides, padding, W_init, b_init)
     return _convolution(lax.conv_transpose_shape_tuple, lax.conv_transpose, *given)
 
@@ -203,7 +203,7 @@ def BatchNorm(  # noqa: N802
 
 
 def elementwise(fun: Callable[..., Array], **fun_kwargs: Any) -> Layer:
-    """The layer without parameters that applies a function of one array."""
+    """A layer without parameters that applies a function of one array."""
 
     def init_fun(rng: Any, input_shape: Shape) -> Any:
         return input_shape, ()
@@ -281,7 +281,7 @@ Identity = elementwise(lambda inputs: inputs)
 
 
 def FanOut(num: int) -> Layer:  # noqa: N802
-    """A list of `num` times the inputs, for `parallel`."""
+    """A list that repeats the inputs `num` times, for `parallel`."""
 
     def init_fun(rng: Any, input_shape: Shape) -> Any:
         return [input_shape] * num, ()
@@ -321,9 +321,9 @@ def FanInConcat(axis: int = -1) -> Layer:  # noqa: N802
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:  # noqa: N802
-    """Keeps each element with the probability `rate`, divided by it, and makes the others 0, if mode is 'train'.
+    """If mode is 'train', keep each element with the probability `rate`, divided by it, and set the others to 0.
 
-    The function needs rng=, a key: without it, it raises a ValueError.
+    The function raises ValueError without rng=, a key.
     """
 
     def init_fun(rng: Any, input_shape: Shape) -> Any:
@@ -394,7 +394,7 @@ def shape_dependent(make_layer: Callable[[Shape], Layer]) -> Layer:
     return init_fun, apply_fun
 
 
-# The others are protected where they are defined.
+# Their modules protect the other names.
 _LAYERS = [name for name in __all__ if isinstance(globals()[name], FunctionType) and name[0].isupper()]
 protect(globals(), [*_LAYERS, "elementwise", "serial", "parallel", "shape_dependent"])
 __getattr__ = nearest_name(__name__, __all__)
