@@ -1,6 +1,6 @@
 """The functions of lax: thin names over the primitives, strict about dtypes and shapes (numpy promotes and broadcasts).
 
-Stands between transforms and numpy. A missing name is an AttributeError that suggests the nearest name.
+It imports transforms, and numpy imports it. A missing name is an AttributeError that suggests the nearest name.
 """
 
 from typing import NoReturn

@@ -1,8 +1,8 @@
 """Complex functions that are compositions: squares, hyperbolic sines, inverse functions, logaddexp.
 
-Each formula takes a number with parts that are not negative; the signs are restored afterwards. The sign of a zero
-chooses the side of a cut, as in C99's Annex G, which also gives the infinities and nans. Each function has a custom
-derivative, because the derivatives of terms may be infinite where that of the function is finite.
+Each formula takes a number whose parts are not negative, and restores the signs afterwards. The sign of a zero chooses
+the side of a cut, as in C99's Annex G. Infinities and nans follow that annex, too. Each function has a custom
+derivative, because terms may have infinite derivatives where the derivative of the function is finite.
 
 Hull, Fairgrieve, Tang: "Implementing the complex arcsine and arccosine functions using exception handling" (1997).
 Kahan: "Branch cuts for complex elementary functions, or much ado about nothing's sign bit" (1987).
@@ -177,12 +177,13 @@ def _arc(x: Array, y: Array) -> tuple[Array, Array]:
     outer = _mul.bind(y, _sqrt.bind(_add.bind(_div.bind(half, wide), _div.bind(half, gap))))
     root = _chosen(_is_above(x, 1), outer, inner)
 
-    # The axis minus 1, without a subtraction where the axis is close to 1.
+    # The axis minus 1, without a subtraction if the axis is close to 1.
     is_left = _is_below(x, 1)
     between = _chosen(_is_below(axis, 1.5), _times(_add.bind(rest, _div.bind(square, gap)), 0.5), _plus(axis, -1))
     excess = _chosen(is_left, between, _times(_add.bind(rest, gap), 0.5))
     grown = _add.bind(excess, _sqrt.bind(_mul.bind(excess, _plus(axis, 1))))
-    # For huge numbers, the length is log 2|z|. A quarter of |z| does not overflow, and adding 1 does not change it.
+    # For huge numbers, the length is log 2|z|. A quarter of |z| does not overflow, and the addition of 1 does not
+    # change it.
     is_huge = _is_above(_max.bind(x, y), huge)
     quarter = _abs.bind(complex_.bind(_times(x, 0.25), _times(y, 0.25)))
     length = _log1p.bind(_chosen(is_huge, quarter, grown))
@@ -260,7 +261,7 @@ def _atanh(z: Array) -> Array:
     huge, tiny = math.sqrt(float(limits.max)) / 8, math.sqrt(float(limits.tiny)) * 4
     rest, square = _sub.bind(full_like(x, 1), x), _mul.bind(y, y)
     distance = _add.bind(_mul.bind(rest, rest), square)
-    # At 1, the square of the distance may underflow. log(2 / y) / 2 uses a small part of 2 / y, which doesn't overflow.
+    # At 1, the square of the distance may underflow. log(2 / y) / 2 uses a fraction of 2 / y, which doesn't overflow.
     is_pole, bits = _both.bind(_is(x, 1), _is_below(y, tiny)), limits.nmant + 1
     inner = _chosen(is_pole, _div.bind(full_like(y, 0.5**bits), y), _div.bind(_times(x, 4), distance))
     growth = _mul.bind(_log1p.bind(inner), _chosen(is_pole, 0.5, full_like(x, 0.25)))

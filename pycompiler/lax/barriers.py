@@ -20,8 +20,8 @@ __all__ = [
 def optimization_barrier(operand: Any, /) -> Any:
     """The same tree of arrays, with its debug_info hidden from the compiler.
 
-    Work on the result is not merged with earlier equal work, and starts after all of the tree is computed. Raises
-    TypeError for an object that is not an array.
+    Operations on the result are not merged with earlier equal operations, and start after all of the tree is computed.
+    Raises TypeError for an object that is not an array.
 
     >>> from pycompiler import lax
     >>> lax.optimization_barrier((1.0, 2))
@@ -33,7 +33,7 @@ def optimization_barrier(operand: Any, /) -> Any:
 
 
 def create_token(_: Any = None) -> Any:
-    """A token: an array without elements. A computation passes it on to mark that it is done.
+    """A token: an array without elements. A computation passes it on to mark its end.
 
     >>> from pycompiler import lax
     >>> lax.create_token().shape
@@ -55,5 +55,5 @@ def after_all(*operands: Any) -> Any:
     for operand in operands:
         aval = get_aval(operand)
         if aval.shape != (0,) or aval.dtype != np.bool_:
-            raise TypeError(f"after_all: takes tokens, as create_token makes them, got {short(aval)}")
+            raise TypeError(f"after_all: takes tokens from create_token, got {short(aval)}")
     return barrier.bind(*operands)[0] if operands else create_token()

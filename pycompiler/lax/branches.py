@@ -37,8 +37,8 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
     """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`; only that one is computed.
 
     `pred` is a scalar: a bool, or a number that is compared with zero. Both functions are traced. They return trees of
-    one structure, whose leaves have the same shapes and dtypes. Under `vmap`, a mapped `pred` computes both and
-    selects. `cond(pred, x, true_fun, y, false_fun)` calls each function with its own operand.
+    one structure, whose leaves have the same shapes and dtypes. Under `vmap`, a mapped `pred` computes both functions
+    and selects. `cond(pred, x, true_fun, y, false_fun)` calls each function with its own operand.
 
     Raises TypeError, naming the leaf, if the two results differ, and for a `pred` that is not a scalar.
 
@@ -68,7 +68,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     """`branches[index](*operands)`, with the index clamped to the branches; only that one is computed.
 
     All functions are traced. They return trees of one structure, whose leaves have the same shapes and dtypes. Under
-    `vmap`, a mapped index computes all of them and selects.
+    `vmap`, a mapped index computes all functions and selects.
 
     Raises TypeError, naming the branch and the leaf, if results differ, and for an index that is not a scalar integer;
     ValueError for no branches.

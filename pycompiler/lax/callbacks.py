@@ -1,7 +1,7 @@
 """Python functions that compiled code calls: `pure_callback`, `io_callback`. `effects_barrier` waits for effects.
 
-The primitives are in `ops.control.callbacks`. `debug` has the callbacks that only inspect values. The functions are
-offered at top level and by `experimental`.
+The primitives are in `primitives.control.callbacks`. `debug` has the callbacks that only inspect values. The functions
+are public at top level and in `experimental`.
 """
 
 from collections.abc import Callable, Sequence
@@ -89,13 +89,13 @@ def pure_callback(
       args, kwargs: trees of arrays.
       sharding: None, or a SingleDeviceSharding, with the same meaning: the function runs on the host.
       vmap_method: the behaviour under `vmap`. "sequential" calls the function once for each element, in a loop;
-        "sequential_unrolled" does so without a loop. The others call it once for all elements: "expand_dims" gives
-        unmapped arguments a leading axis of size 1, "broadcast_all" gives them the mapped axis, "legacy_vectorized"
-        passes them unchanged. With None, `vmap` raises NotImplementedError.
+        "sequential_unrolled" calls it without a loop. The other methods call it once for all elements: "expand_dims"
+        gives unmapped arguments a leading axis of size 1, "broadcast_all" gives them the mapped axis,
+        "legacy_vectorized" passes them unchanged. With None, `vmap` raises NotImplementedError.
 
     Raises TypeError if `callback` is not a function or an argument not an array, ValueError for an unknown vmap_method
-    and for a 64-bit dtype without enable_x64. Reading raises ValueError if the function returns other shapes or dtypes
-    than declared. It has no derivative: NotDifferentiableError.
+    and for a 64-bit dtype without enable_x64. If the function returns other shapes or dtypes than declared, reading
+    raises ValueError. There is no derivative: NotDifferentiableError.
 
     >>> import numpy as np, pycompiler as pc, pycompiler.numpy as pnp
     >>> x = pnp.float32([0, 1])
@@ -125,12 +125,12 @@ def io_callback(
 ) -> Any:
     """The result of a Python function with side effects for these arrays.
 
-    As `pure_callback`, but the function is called exactly once each time that the program reaches it, with or without
-    readers. With `ordered`, calls follow program order, also across calls of compiled functions. Under `vmap` an
-    unordered function is called once for each element.
+    Like `pure_callback`, but each time the program reaches the call, the function is called exactly once, with or
+    without readers. With `ordered`, calls follow program order, also across calls of compiled functions. Under `vmap`
+    an unordered function is called once for each element.
 
     Raises TypeError if `callback` is not a function or an argument not an array, ValueError under `vmap` with
-    `ordered`. Reading raises ValueError if the function returns other shapes or dtypes than declared. It has no
+    `ordered`. If the function returns other shapes or dtypes than declared, reading raises ValueError. There is no
     derivative: NotDifferentiableError.
 
     >>> import pycompiler as pc

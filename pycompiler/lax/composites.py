@@ -1,4 +1,4 @@
-"""`composite`: a function of a name, made of others. Part of lax."""
+"""`composite`: a named function, made of others. Part of lax."""
 
 import functools
 from collections.abc import Callable
@@ -17,14 +17,14 @@ __all__ = ["composite"]
 
 
 def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
-    """A function that computes what `decomposition` computes, under a name.
+    """The function `decomposition` under a name.
 
-    Its positional arguments are trees of arrays; its keyword arguments are attributes, which are known when it is
-    traced. No target here has an instruction of its own for a name: the decomposition is compiled everywhere, so `name`
-    and `version` are for people.
+    Its positional arguments are trees of arrays. Its keyword arguments are attributes with known values. No target of
+    this compiler has an instruction for a name. The decomposition is compiled everywhere, so `name` and `version` are
+    for readers.
 
-    Raises NotDifferentiableError where it is differentiated: give the function that calls it a rule by `custom_jvp`.
-    Raises UnexpectedTracerError for an attribute, or a value that the decomposition closes over, that is being traced.
+    A derivative raises NotDifferentiableError: give the calling function a rule by `custom_jvp`. Raises
+    UnexpectedTracerError for a traced attribute, and for a decomposition that closes over a traced value.
 
     >>> import functools
     >>> import pycompiler.numpy as pnp
@@ -68,5 +68,5 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
 
 def _refuse(name: str, primals: Any, tangents: Any) -> Any:
     raise NotDifferentiableError(
-        f"composite: {name} has no derivative.\nWhat to do: give the function that calls it a rule by custom_jvp"
+        f"composite: {name} has no derivative.\nWhat to do: give the calling function a rule by custom_jvp"
     )

@@ -1,7 +1,7 @@
-"""Matrix products of lax: dot_general and its relatives, ragged and scaled products.
+"""Matmuls of lax: dot_general and related functions, ragged and scaled products.
 
-ragged_dot sums the products of its groups of rows, each with zeros in the other rows. The sum is exact, and costs as
-many products as there are groups.
+ragged_dot sums the products of its groups of rows, each with zeros in the other rows. The sum is exact. Its cost is one
+product for each group.
 """
 
 from collections.abc import Sequence
@@ -77,8 +77,8 @@ def _is_wider(narrow: Any, wide: Any) -> bool:
 
 
 def _of_small_floats(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, preferred: Any) -> Array:
-    """Products of floats of 8 bits or less, of any two such types. Each factor is exact in float32, in which the
-    products are summed."""
+    """Products of floats of 8 bits or less, of any two such types. The products are summed in float32, in which each
+    factor is exact."""
     one, other = (get_aval(x).dtype for x in (lhs, rhs))
     if preferred is None and one != other:
         raise TypeError(
@@ -103,7 +103,7 @@ def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, prefer
         return _of_small_floats(name, lhs, rhs, numbers, precision, preferred)
     dtype, weak = dtypes.joined(lhs, rhs)
     if dtype == dtypes.bool_ and preferred is None:
-        # The result is whether any product holds: the int32 product counts them.
+        # The result says whether any product holds: the int32 product counts the products that hold.
         lhs, rhs = (cast(x, dtypes.int32) for x in (lhs, rhs))
         return elementwise.ne(_dot(name, lhs, rhs, numbers, precision, None), 0)
     wanted = sum_type(name, dtype, preferred)
@@ -151,7 +151,6 @@ def dot_general(
     cores of a GPU. Every other precision is a lower bound. If the machine multiplies pairs of bfloat16 (AVX512_BF16),
     numbers below 1.2e-38 count as zero, except with HIGHEST, which is "float32". The default is the setting
     `default_matmul_precision`.
-    the default in the setting `default_matmul_precision`.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax

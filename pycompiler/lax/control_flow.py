@@ -1,4 +1,5 @@
-"""Loops: `while_loop` runs on a condition, `fori_loop` over numbers. Each is one native loop, updated in place.
+"""Loops: `while_loop` runs while a condition holds, `fori_loop` over numbers. Each is one native loop that updates its
+values in place.
 
 Part of lax.
 """
@@ -46,7 +47,7 @@ __all__ = [
     "while_loop",
 ]
 
-# The maximum distance of bounds that are floats, for a known number of iterations.
+# The maximum distance of float bounds for a known number of iterations.
 _MOST_FLOATS = 1_000_000
 
 
@@ -134,7 +135,7 @@ def _fixed_carry(
 ) -> tuple[list[Any], ClosedGraph, PyTreeDef]:
     """The leaves of the carry, and the body traced for them.
 
-    Weakly typed leaves take the dtype that the body returns. Any other change of a type is an error. `first` is the
+    Weakly typed leaves take the dtype that the body returns. Any other change of type is an error. `first` is the
     number of leaves before the carry.
     """
     carry_tree = hide(*tree_flatten(init_val))[1]
@@ -154,10 +155,10 @@ def fori_loop(
 ) -> Tree:
     """The final value of a loop: it starts with `init_val` and becomes `body_fun(i, value)` for i in lower..upper-1.
 
-    The bounds are numbers of one dtype, integers or floats, or traced ones; i is `lower`, `lower + 1`, ... If the
-    bounds are known while tracing, i is weakly typed, and the loop can be differentiated in reverse mode. A value is a
-    tree of arrays, whose structure, shapes and dtypes stay the same. `unroll` is accepted if the bounds are known. It
-    has no effect: the compiler decides.
+    The bounds are numbers of one dtype, integers or floats, known or traced; i is `lower`, `lower + 1`, ... If the
+    bounds are known while tracing, i is weakly typed, and reverse mode can differentiate the loop. A value is a tree of
+    arrays, whose structure, shapes and dtypes stay the same. `unroll` is accepted if the bounds are known. It has no
+    effect: the compiler decides.
 
     Raises TypeError, naming the leaf, if `body_fun` changes the type of the value; TypeError for bounds that are not
     real numbers of one dtype.
@@ -218,7 +219,7 @@ def _length(bounds: Sequence[Any], operands: Sequence[Any]) -> int | None:
     distance = float(upper) - float(lower)
     if not abs(distance) <= _MOST_FLOATS:
         return None
-    # The loop adds 1 in the dtype of the bounds, which rounds; an index that stays the same never ends it.
+    # The loop adds 1 in the dtype of the bounds. If rounding keeps the index the same, the loop never ends.
     indices = np.full(max(0, ceil(distance)) + 2, 1, dtype)
     indices[0] = lower
     runs = np.add.accumulate(indices) < np.asarray(upper, dtype)
@@ -237,8 +238,8 @@ def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:
 
 
 def _index_type(given: Sequence[Any], bounds: Sequence[ShapedArray]) -> tuple[Any, bool]:
-    """The dtype and the weak type of the index. Known bounds count as Python numbers, whatever their types are, so the
-    index adapts to the value; else it has the type of `lower` in the dtype of both."""
+    """The dtype and the weak type of the index. Known bounds of any type count as Python numbers, so the index adapts
+    to the value. Otherwise the index has the type of `lower`, in the dtype of both bounds."""
     dtype = _index_dtype(*bounds)
     if any(isinstance(bound, Tracer) for bound in given):
         return dtype, bounds[0].weak_type and bounds[0].dtype == dtype

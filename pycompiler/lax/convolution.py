@@ -124,7 +124,8 @@ def _in_order(sizes: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
 
 
 def _described(lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any) -> tuple[Any, Any, Any]:
-    """The sizes of both sides as batch or output, feature, spatial, and the order of the result's dimensions."""
+    """The sizes of both sides in the order (batch or output, feature, spatial), and the order of the result's
+    dimensions."""
     lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
     return [lhs_shape[axis] for axis in lhs_spec], [rhs_shape[axis] for axis in rhs_spec], out_spec
 
@@ -178,7 +179,7 @@ def conv_general_dilated(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """The convolution of lhs with rhs, which is not reversed, over any number of spatial dimensions.
+    """The convolution of lhs with rhs over any number of spatial dimensions. rhs is not reversed.
 
     padding: VALID, SAME, SAME_LOWER or (low, high) for each spatial dimension; negative padding removes elements.
     lhs_dilation spreads lhs (a transposed convolution), rhs_dilation spreads the window. dimension_numbers: None for
@@ -341,10 +342,10 @@ def conv_transpose(
 ) -> Array:
     """The convolution with lhs dilated by `strides`, as in the transpose of a strided convolution.
 
-    padding: VALID and SAME mean the padding of the convolution that is undone. Pairs mean the padding of this
-    convolution, or, with use_consistent_padding, of the undone one. dimension_numbers: by default NHWC, HWIO, NHWC, or
-    the same order for other numbers of dimensions. transpose_kernel reverses the window and swaps its features, as the
-    derivative of a convolution does.
+    padding: VALID and SAME mean the padding of the undone convolution. Pairs mean the padding of this convolution, or,
+    with use_consistent_padding, of the undone one. dimension_numbers: by default NHWC, HWIO, NHWC, or the same order
+    for other numbers of dimensions. transpose_kernel reverses the window and swaps its features, as in the derivative
+    of a convolution.
     """
     check_arrays("conv_transpose", lhs, rhs)
     left, right = get_aval(lhs).shape, get_aval(rhs).shape

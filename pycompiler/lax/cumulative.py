@@ -19,7 +19,7 @@ __all__ = [
     "cumsum",
 ]
 
-# Operations for complex numbers, where the primitive takes only real ones.
+# Operations for complex numbers, for primitives that take only real ones.
 _JOINS: dict[str, Callable[[Array, Array], Array]] = {
     "cummax": PRIMITIVES["max"].bind,
     "cummin": PRIMITIVES["min"].bind,

@@ -1,6 +1,6 @@
 """`ds`: slices of a fixed size whose start may be traced, as an item of an index. Part of numpy's indices.
 
-`numpy.indexing` reads, and `numpy.updates` writes, the window that `cut` makes of such an index.
+`cut` makes a window of such an index. `numpy.indexing` reads the window, and `numpy.updates` writes it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ register_pytree_node(
 def ds(start: Any, size: Any = None, stride: int | None = None) -> slice | Slice:
     """A slice for an index, of a fixed size, whose start may be traced: `x[ds(i, 2)]` is `x[i : i + 2]`.
 
-    `ds(n)` is `:n`, and `ds(None)` is `:`. A read, and a write to a reference, moves a window that does not fit into
-    the array, as `lax.dynamic_slice` does; `x.at[...]` drops such a write. Raises TypeError for a size that is no
-    known integer.
+    `ds(n)` is `:n`, and `ds(None)` is `:`. If a window does not fit, a read, and a write to a reference, move it into
+    the array, as `lax.dynamic_slice` does. `x.at[...]` drops such a write. Raises TypeError for a size that is no known
+    integer.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.jit(lambda x, i: x[pc.ds(i, 2)])(pnp.arange(10), 4)
@@ -87,14 +87,14 @@ def has_slices(index: Any) -> bool:
 
 @dataclass(frozen=True)
 class Window:
-    """The part of an array that the slices of an index cover, and the index of it without them."""
+    """The part of an array that the slices of an index cover, and the rest of the index for this part."""
 
     starts: list[Array]
     part: Array
     index: tuple[Any, ...]
-    # Whether all of the part is where the index says. None: it certainly is.
+    # Whether the whole part is at the place of the index. None: it certainly is.
     fits: Array | None
-    # How many elements before its place the part begins, along each dimension in which that may be some.
+    # The wanted start of the part minus its start, along each dimension where they may differ.
     shifts: dict[int, Array]
 
 
@@ -140,7 +140,7 @@ def _extent(item: Slice) -> Any:
 
 
 def _taken(item: Any) -> int:
-    """The dimensions of x that an item of an index takes."""
+    """The number of dimensions of x that an item of an index takes."""
     if item is None or item is Ellipsis:
         return 0
     dtype = getattr(item, "dtype", None)
@@ -148,7 +148,7 @@ def _taken(item: Any) -> int:
 
 
 def _start(start: Any, size: Any, extent: Any) -> tuple[Array, Array | None, Array | None]:
-    """The start of a window that is moved into its dimension, whether it has not been moved, and how far."""
+    """The start of a window after a move into its dimension, whether it did not move, and the distance of the move."""
     last = size - extent
     if isinstance(start, int) and isinstance(last, int):
         wanted = start + size if start < 0 else start
@@ -172,7 +172,7 @@ def put_back(x: Array, window: Window, part: Array, always: bool) -> Array:
 
 
 def filled(window: Window, part: Array, fill: Any) -> Array:
-    """The part, or the fill value in each place of it if the window was moved."""
+    """The part. If the window was moved, the fill value in all places of the part."""
     if window.fits is None:
         return part
     aval = get_aval(part)

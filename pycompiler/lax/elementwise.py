@@ -151,7 +151,7 @@ gt = _binary("gt", "x > y, a bool.")
 ge = _binary("ge", "x >= y, a bool.")
 
 
-# The public functions of two arguments take Python scalars of one type; inside of the package they may differ.
+# The public functions of two arguments take Python scalars of one type. Inside the package the types may differ.
 _OF_ONE_TYPE = (
     *("add", "sub", "mul", "div", "rem", "atan2", "max", "min", "eq", "ne", "lt", "le", "gt", "ge"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right_arithmetic", "shift_right_logical"),
@@ -160,8 +160,8 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 
 def refuse_mixed_scalars(namespace: dict[str, Any]) -> None:
-    """Make the functions of two arguments in a namespace raise TypeError for Python scalars of different types, as
-    JAX's do: there is no array whose dtype they could take."""
+    """Make the functions of two arguments in a namespace raise TypeError for two Python scalars of different types, as
+    JAX's do: no array gives them a dtype."""
     for name in _OF_ONE_TYPE:
         namespace[name] = _of_one_type(name, namespace[name])
 
@@ -171,7 +171,7 @@ def _of_one_type(name: str, inner: Callable[..., Array]) -> Callable[..., Array]
     def function(x: Array, y: Array, **options: Any) -> Array:
         if type(x) is not type(y) and type(x) in _SCALARS and type(y) in _SCALARS:
             raise TypeError(
-                f"{name}: scalars of different types, {x!r} and {y!r}, and no array whose dtype they take: write them "
+                f"{name}: scalars of different types, {x!r} and {y!r}, and no array gives them a dtype: write them "
                 "of one type, or use pycompiler.numpy"
             )
         return inner(x, y, **options)
@@ -199,8 +199,8 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
 
 
 def _converted_scalar(x: complex, dtype: Any) -> Any:
-    """A Python scalar for the conversion to an integer dtype, with the result of an array: an int keeps its low bits, a
-    float becomes an array, whose conversion truncates."""
+    """A Python scalar that converts to an integer dtype like an array. An int keeps its low bits. A float becomes an
+    array, whose conversion truncates."""
     if type(x) is not int:
         return as_array(x)
     limits = dtypes.iinfo(dtype)
@@ -268,7 +268,7 @@ def square(x: Array) -> Array:
 
 def reciprocal(x: Array) -> Array:
     """1 / x."""
-    # 1 - 0i: a zero imaginary part changes its sign, as any other imaginary part does.
+    # 1 - 0i: a zero imaginary part changes its sign, like any other imaginary part.
     return div(complex(1, -0.0) if is_array(x) and dtypes.is_complex(get_aval(x).dtype) else 1, x)
 
 
@@ -298,7 +298,7 @@ def clamp(min: Array, x: Array, max: Array) -> Array:
     # Selects instead of extrema: at a bound, the derivative by x is 0, not a half.
     is_low, is_high = compare.le.bind(value, low), compare.gt.bind(value, high)
     if is_array(min):
-        # So is that by the bound there, and by a lower bound that is not below the upper one.
+        # The derivative by the bound is 0 there, too, and so is that by a lower bound that is not below the upper one.
         is_below = bits.and_.bind(compare.lt.bind(value, low), compare.lt.bind(low, high))
         low = compare.select.bind(is_below, low, stop_gradient(low))
     if is_array(max):

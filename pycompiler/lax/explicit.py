@@ -1,7 +1,7 @@
 """Functions of Explicit mesh axes: `reshard`, `auto_axes`, `explicit_axes`, and `out_sharding` of functions whose
 operands have types with shardings. Part of lax.
 
-Before it: the primitive of `core.mesh.reshard`. After it: `lax.shardings`, which divides results.
+It binds the primitive of `core.mesh.reshard`. `lax.shardings`, which divides results, imports this module.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pycompiler.lax.operands import check_arrays
 
 
 def check_sharding(function: str, sharding: Any) -> None:
-    """Raise TypeError unless it is a sharding or a spec."""
+    """Raise TypeError for an object that is neither a sharding nor a spec."""
     if not isinstance(sharding, (Sharding, PartitionSpec)):
         raise TypeError(
             f"{function}: out_sharding is a sharding or a PartitionSpec over the current mesh, got {sharding!r} of "
@@ -40,8 +40,7 @@ def check_sharding(function: str, sharding: Any) -> None:
 def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False) -> Any:
     """A spec as a sharding over the current mesh; a sharding over an abstract mesh with devices, if they are known.
 
-    Raises ValueError without a mesh, and, if it is to be `consistent`, for a sharding over another mesh than the
-    current one."""
+    Raises ValueError without a mesh, and, with `consistent`, for a sharding over another mesh than the current one."""
     abstract = get_abstract_mesh()
     if not isinstance(sharding, PartitionSpec):
         if consistent and isinstance(sharding, NamedSharding) and not abstract.empty:
@@ -59,7 +58,7 @@ def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False)
 
 
 def is_unsaid(sharding: Any) -> bool:
-    """Whether a sharding is that of a type without a mesh (`typeof(x).sharding`), which asks for nothing."""
+    """Whether a sharding is that of a type without a mesh (`typeof(x).sharding`), which has no effect."""
     return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh) and sharding.mesh.empty
 
 
@@ -70,7 +69,7 @@ def check_explicit(function: str, sharding: NamedSharding) -> None:
         if kinds[name] is not AxisType.Explicit:
             raise ValueError(
                 f"{function}: {sharding.spec} names {name!r}, an axis of {sharding.mesh} of type {kinds[name]}; types "
-                "have shardings over Explicit axes alone. What to do: leave the axis out, or constrain the value by "
+                "have shardings only over Explicit axes. What to do: leave the axis out, or constrain the value by "
                 "lax.with_sharding_constraint"
             )
 
@@ -94,8 +93,8 @@ def _is_entry(x: object) -> bool:
 
 @boundary
 def reshard(xs: Any, out_shardings: Any) -> Any:
-    """A tree of arrays with other shardings in their types: `out_shardings` is a tree of shardings, or of specs over
-    the current mesh, that is a prefix of it.
+    """A tree of arrays with other shardings in their types. `out_shardings` is a prefix of the tree, with shardings or
+    with specs over the current mesh.
 
     Parts move between devices as needed. The cotangent gets the sharding of x.
 
@@ -132,7 +131,7 @@ def _reshard_leaf(x: Any, entry: Any) -> Any:
 
 
 class _Change:
-    """The mesh around a function, and the mesh in it: the given axes (None: all) are of another type."""
+    """The mesh outside and inside of a function. Inside, the given axes (None: all) have another type."""
 
     def __init__(self, function: str, names: Any, kind: AxisType, shardings: Any = None) -> None:
         self.outer = get_abstract_mesh()
@@ -166,10 +165,11 @@ def _freely(change: _Change, f: Callable[..., Any], args: Any, kwargs: Any, out_
 
 @boundary
 def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -> Any:
-    """A function like f in which axes of the current mesh (a name, a tuple of names; by default all) are Auto: there,
-    the partitioner decides.
+    """A function like f in which axes of the current mesh (a name, a tuple of names; by default all) are Auto: the
+    partitioner decides on them.
 
-    `out_sharding` has the shardings of the results, as `reshard` takes them. If it is None, the call has the keyword.
+    `out_sharding` has the shardings of the results, in the form of `reshard`. If it is None, the call takes the
+    keyword.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> mesh = pc.make_mesh((1,), ("x",), (pc.sharding.AxisType.Explicit,))
@@ -200,7 +200,7 @@ def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -
 def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None) -> Any:
     """A function like f in which axes of the current mesh (a name, a tuple of names; by default all) are Explicit.
 
-    `in_sharding` has the shardings of the positional arguments in f. If it is None, the call has the keyword.
+    `in_sharding` has the shardings of the positional arguments in f. If it is None, the call takes the keyword.
 
     Raises ValueError without a current mesh.
     """
@@ -230,8 +230,8 @@ def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None
 
 
 def decided(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator of functions of arrays with a keyword `out_sharding`, which decides how the result is divided. Then
-    the sharding of no operand is in the way: the partitioner decides between them."""
+    """A decorator of functions of arrays with a keyword `out_sharding`, which decides the division of the result. The
+    partitioner resolves conflicts between the shardings of operands."""
 
     @functools.wraps(function)
     def apply(*args: Any, **kwargs: Any) -> Any:
@@ -245,7 +245,7 @@ def decided(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def decides(operands: Any) -> bool:
-    """Whether an `out_sharding` stands against shardings in the types of operands."""
+    """Whether operands have shardings in their types, with which an `out_sharding` can conflict."""
     if hooks.typing is None or axes.manual_axes() is not None:
         return False
     leaves = [x for x in tree_leaves(operands) if isinstance(x, (Array, Tracer))]

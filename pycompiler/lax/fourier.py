@@ -34,7 +34,7 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[Dimension]) -> 
     - IRFFT: the inverse of RFFT, to a real array of the lengths.
 
     The inverse transforms divide by the product of the lengths.
-    Raises ValueError for lengths that don't fit, TypeError for dtypes.
+    Raises ValueError for lengths that don't fit, TypeError for other dtypes.
     """
     check_arrays("fft", x)
     if isinstance(fft_type, str):

@@ -1,6 +1,6 @@
-"""Blocks of random bits from a state that counts, by the algorithms that other compilers have as an operation.
+"""Blocks of random bits from a state with a counter, by algorithms that are an operation of other compilers.
 
-`random` has keys that split, and streams that stay the same from release to release.
+`random` has keys that can be split, and streams that stay the same in all releases.
 """
 
 import enum
@@ -60,9 +60,9 @@ def rng_bit_generator(
 ) -> tuple[Array, Array]:
     """A new state, and random bits of a shape in an unsigned dtype. Equal states give equal bits.
 
-    key is the state: u32[4] or u64[2], first the half of the key, then that of the counter. Philox4x32-10 and
-    Threefry2x32-20 are those of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011. TypeError
-    for other states and dtypes.
+    key is the state: u32[4] or u64[2]. Its first half is the key, its second half the counter. Philox4x32-10 and
+    Threefry2x32-20 are those of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011. Raises
+    TypeError for other states and dtypes.
     """
     check_arrays("rng_bit_generator", key)
     aval = get_aval(key)
@@ -80,8 +80,8 @@ def rng_bit_generator(
 def random_block(
     key: Array, *, shape: tuple[int, ...], dtype: Any, algorithm: RandomAlgorithm = RandomAlgorithm.RNG_PHILOX
 ) -> tuple[Array, Array]:
-    """rng_bit_generator of checked arguments, as one operation: under `vmap`, all members take bits of the first state,
-    one part after the other, as in JAX."""
+    """rng_bit_generator of checked arguments, as one operation. Under `vmap`, all members take consecutive bits of the
+    first state, as in JAX."""
     aval = get_aval(key)
     make = _graphs(ShapedArray(aval.shape, aval.dtype), dtype, algorithm, trace_key())
     state, bits = rng_bit_generator_block.bind(key, graph=make(shape), shape=shape, make=make)
@@ -131,10 +131,10 @@ def _counters(low: Array, high: Array, count: int) -> tuple[Array, Array]:
 
 
 def numbered(count: Any) -> tuple[Array, Array | None]:
-    """The numbers 0, 1, ..., as their lower 32 bits, and the upper ones; None, if all of these are 0."""
+    """The lower and the upper 32 bits of the numbers 0, 1, ...; None for the upper ones, if all are 0."""
     if not surely_below(2**32, count):
         return movement.iota(dtypes.uint32, count), None
-    # Words of 64 bits exist without enable_x64, but their literals do not.
+    # Without enable_x64, words of 64 bits exist, but their literals do not.
     wide = iota.bind(dtype=dtypes.uint64, shape=(count,), dimension=0)
     shift = movement.broadcast_in_dim(convert.bind(32, new_dtype=dtypes.uint64), (count,), ())
     low, high = wide, shift_right_logical.bind(wide, shift)
@@ -169,7 +169,7 @@ def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, A
 
 
 def philox_block(k0: Array, k1: Array, low: Array, c0: Array, c1: Array) -> tuple[Array, Array, Array, Array]:
-    """Blocks of Philox4x32-10: for each key, its four words at a counter (c0, c1), that has counted up from `low`."""
+    """Blocks of Philox4x32-10: for each key, its four words at a counter (c0, c1) that started at `low`."""
     # The counter has 128 bits. Its upper half starts as the key.
     carry = cast(lax.bitwise_and(lax.lt(c0, low), lax.eq(c1, 0)), dtypes.uint32)
     c2 = lax.add(k0, carry)

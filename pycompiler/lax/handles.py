@@ -1,7 +1,7 @@
 """The primitives under JAX's names, `sin_p`, for tables of rules and interpreters of graphs.
 
-Those of compositions (`integer_pow_p`, `select_n_p`) can be bound, but no graph has equations of them: the operations
-that they are composed of take their place.
+Primitives of compositions (`integer_pow_p`, `select_n_p`) can be bound, but no graph has equations of them: graphs have
+the operations of the composition.
 """
 
 from collections.abc import Callable

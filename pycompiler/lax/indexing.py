@@ -1,6 +1,7 @@
-"""gather and scatter with XLA's dimension numbers: one array of index vectors, their components in its last dimension.
+"""gather and scatter with XLA's dimension numbers: one array of index vectors with their components in its last
+dimension.
 
-After `movement`. The primitives take the components as separate arrays; this module takes the array apart.
+Imports `movement`. The primitives take the components as separate arrays; this module separates them.
 """
 
 import enum
@@ -114,8 +115,8 @@ def fill_of(x: Array, fill: Any) -> Array:
 
 
 def as_positions(array: Array, size: Any = None) -> Array:
-    """Integers as int32, or as int64 if they are, or if int32 does not hold `size`. Larger numbers become the greatest
-    position."""
+    """Integers as int32, or as int64 if they are int64 or if int32 does not hold `size`. Larger numbers become the
+    greatest position."""
     dtype = get_aval(array).dtype
     if dtypes.position_dtype("index", size) == INT64:
         if dtype == dtypes.uint64:
@@ -174,7 +175,7 @@ def gather(
     dims = GatherDimensionNumbers(*map(_ints, dimension_numbers))
     indices, batch = _components("gather", start_indices, len(dims.start_index_map), _most(operand))
     sizes = tuple(slice_sizes)
-    if not indices:  # the primitive needs one for the shape: index a dimension of size 1
+    if not indices:  # without an index, index a dimension of size 1
         operand = movement.expand_dims(operand, (rank := len(get_aval(operand).shape),))
         dims = dims._replace(collapsed_slice_dims=(*dims.collapsed_slice_dims, rank), start_index_map=(rank,))
         indices, sizes = [movement.full(batch, np.int32(0))], (*sizes, 1)
@@ -238,7 +239,7 @@ def _scatter(
         raise TypeError(f"{name}: takes numbers, got {short(aval)}")
     dims = ScatterDimensionNumbers(*map(_ints, dimension_numbers))
     indices, batch = _components(name, scatter_indices, len(dims.scatter_dims_to_operand_dims), _most(operand))
-    if not indices:  # the primitive needs one for the shape: index a dimension of size 1
+    if not indices:  # without an index, index a dimension of size 1
         operand = movement.expand_dims(operand, (rank := len(aval.shape),))
         dims = dims._replace(
             inserted_window_dims=(*dims.inserted_window_dims, rank), scatter_dims_to_operand_dims=(rank,)
@@ -362,7 +363,7 @@ def scatter_apply(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with an elementwise function applied once to an element for each window that has it."""
+    """operand with an elementwise function applied to each element, once for each window that has the element."""
     check_arrays("scatter_apply", operand, scatter_indices)
     counts = scatter_add(
         movement.full(get_aval(operand).shape, np.int32(0)),

@@ -1,4 +1,4 @@
-"""The functions of lax.linalg: decompositions and solvers of stacks of matrices, on LAPACK, strict about dtypes.
+"""The functions of lax.linalg: decompositions and solvers for stacks of matrices, by LAPACK, strict about dtypes.
 
 All leading dimensions are batch dimensions. Arrays are f32, f64, complex64 or complex128. A failing decomposition
 gives nan. Missing algorithms raise NotImplementedError.
@@ -261,7 +261,7 @@ def triangular_solve(
     conjugate_a: bool = False,
     unit_diagonal: bool = False,
 ) -> Array:
-    """X of op(a) X = b with left_side, else of X op(a) = b; a is triangular, and its other triangle is not read.
+    """X of op(a) X = b with left_side, else of X op(a) = b. a is triangular; its other triangle is not read.
 
     b may be one vector for each matrix. transpose_a and conjugate_a select op. With unit_diagonal, the diagonal counts
     as ones.
@@ -296,7 +296,8 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Array, Array, Array, Arr
 
 
 def tridiagonal_solve(dl: Array, d: Array, du: Array, b: Array, *, perturb_singular: bool = False) -> Array:
-    """X of T X = b [..., n, k], T with the diagonals dl (its first element is not read), d, du (its last is not).
+    """X of T X = b [..., n, k]. T has the diagonals dl, d and du. The first element of dl and the last of du are not
+    read.
 
     With `perturb_singular`, X is finite for a singular T, too: pivots by which a division would overflow are moved away
     from zero, as for inverse iteration.
@@ -331,7 +332,7 @@ def _weights(eps: float, limit: int | None) -> list[tuple[float, float, float]]:
         c = a + b - 1
         low = min(low * (a + b * low**2) / (1 + c * low**2), 1.0)
         weights.append((a, b, c))
-    # The bound of the first step is rough: one more step follows, with the weights of Halley's own iteration.
+    # The bound of the first step is rough. So one more step follows, with the weights of Halley's own iteration.
     return [*weights, (3.0, 1.0, 3.0)] if limit is None or len(weights) < limit else weights
 
 

@@ -67,14 +67,14 @@ def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = No
 def _key_of(number: Array) -> Array:
     """The key whose two numbers are both this number."""
     half = convert.bind(cast(number, dtypes.uint32), new_dtype=dtypes.uint64)
-    # Words of 64 bits exist without enable_x64, but their literals do not.
+    # Without enable_x64, words of 64 bits exist, but their literals do not.
     word = or_.bind(half, shift_left.bind(half, convert.bind(32, new_dtype=dtypes.uint64)))
     return bitcast.bind(word, new_dtype=dtypes.KEY)
 
 
 def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None, sharding: Any = None) -> Array:
     """An array of one value, with the shape and dtype of x unless these are given, on the device to which x is
-    committed. x may be any object with both, such as a reference."""
+    committed. x may be any object with a shape and a dtype, such as a reference."""
     aval = type_like("full_like", x)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
@@ -89,7 +89,7 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None,
 
 
 def _is_direct(sizes: Sequence[Any]) -> bool:
-    """Whether an array of these sizes is created here, without operands: nothing is traced or checked for nan."""
+    """Whether an array of these sizes is created directly, without operands: no trace runs, and no check for nan."""
     if current_trace() is not None or config.debug_nans or config.debug_infs:
         return False
     return all(type(size) is int and size >= 0 for size in sizes)
@@ -100,7 +100,8 @@ _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 def _check_count(name: str, dtype: Any, size: Dimension) -> None:
-    """Raise OverflowError if int32, the dtype of positions, does not hold all numbers; narrower dtypes wrap."""
+    """Raise OverflowError if int32, the dtype of positions, does not hold all numbers. Numbers of narrower dtypes
+    wrap."""
     if dtype == dtypes.int32 and dtypes.position_dtype(name, size) != dtype:
         more = "" if config.enable_x64 else ', after config.update("enable_x64", True)'
         raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64{more}")
@@ -132,7 +133,7 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: An
     axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
     wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
     _check_count("broadcasted_iota", wanted, sizes[axis])
-    # Small types are converted from numbers that hold every index, so that they wrap or round like any conversion.
+    # Small types are converted from a dtype that holds every index, so that they wrap or round like any conversion.
     counting = dtypes.int32 if dtypes.is_small(wanted) else dtypes.real_part(wanted)
     counted = creation.iota.bind(dtype=counting, shape=sizes, dimension=axis)
     return divided("broadcasted_iota", counted if counting == wanted else cast(counted, wanted), out_sharding)
@@ -194,7 +195,7 @@ def broadcast_to_rank(x: Array, rank: int) -> Array:
 def reshape(
     operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
 ) -> Array:
-    """operand in another shape, row-major; `dimensions` is an order to which it is transposed first.
+    """operand in another shape, row-major. With `dimensions`, operand is first transposed to this order.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -276,8 +277,9 @@ def rev(operand: Array, dimensions: Sequence[int]) -> Array:
     return ops.reverse.bind(operand, dimensions=axes)
 
 
-# Operands of one eager concatenation. Each number of operands is a program of its own, and thousands make a long one: a
-# list of losses is joined in groups, by few programs that other lists have, too.
+# The maximum number of operands of one eager concatenation. Each number of operands is a program of its own, and
+# thousands of operands make a long program. So a list of losses is joined in groups, by few programs, which other lists
+# share.
 _TOGETHER = 32
 
 
@@ -386,7 +388,7 @@ def _wrapped(start: Array, size: Any, wrap: bool, wanted: Any) -> Array:
 
 
 def _farthest(start: Array, size: Any, wrap: bool) -> int:
-    """The greatest position that is computed for a start in a dimension of `size` elements."""
+    """The greatest position in computations of a start in a dimension of `size` elements."""
     if not isinstance(size, int):
         return 0
     if type(start) is int:

@@ -21,18 +21,18 @@ def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]
 @overload
 def nearest_name(module: str, names: Iterable[str], later: Iterable[str]) -> Callable[[str], Any]: ...
 def nearest_name(module: str, names: Iterable[str], later: Iterable[str] = ()) -> Callable[[str], Any]:
-    """The `__getattr__` of a module with these names, of which the modules `later` inside of it are loaded at the first
-    use. A type checker sees them by imports under TYPE_CHECKING."""
+    """The `__getattr__` of a module with these names. It loads the inner modules `later` at their first use. A type
+    checker sees them by imports under TYPE_CHECKING."""
     public = sorted(name for name in names if not name.startswith("_"))
     modules = frozenset(later)
 
     def found(name: str) -> Any:
-        # The import gives the package the attribute: there is no second call for this name.
+        # The import sets the attribute of the package: there is no second call for this name.
         return importlib.import_module(f"{module}.{name}") if name in modules else missing(name)
 
     @boundary
     def missing(name: str) -> Any:
-        if name.startswith("_"):  # Tools ask each module for such names, and no public one is near.
+        if name.startswith("_"):  # Tools look up such names in each module, and no public name is near.
             raise AttributeError(f"module {module} has no attribute {name}", name=name)
         import difflib
 

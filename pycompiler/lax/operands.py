@@ -1,6 +1,6 @@
 """Preparation of arguments before binding: checks that they are arrays, dtype conversion, broadcasting.
 
-Used by lax and by later rooms. Python scalars stay weakly typed: they take the dtype of other operands.
+lax and its importers use it. Python scalars stay weakly typed: they take the dtype of other operands.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ def check_arrays(name: str, *xs: Any) -> None:
 
 
 def type_like(name: str, x: Any) -> ShapedArray:
-    """The type of an array; of a reference, a type, or any other object with a shape and a dtype, an array of these.
-    Raises TypeError for anything else."""
+    """The type of an array; for a reference, a type, or another object with a shape and a dtype, the type of such an
+    array. Raises TypeError for other objects."""
     if is_array(x):
         return get_aval(x)
     if isinstance(x, ShapedArray):
@@ -62,7 +62,7 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
 
 
 def without_number(x: Any) -> Any:
-    """x; an array instead of a traced number of Python, so that users' rules find a shape and a dtype."""
+    """x. For a traced number of Python, it is an array, so that users' rules find a shape and a dtype."""
     if isinstance(x, Tracer) and x.is_number():
         return arithmetic.convert.bind(x, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)
     return x
@@ -118,7 +118,7 @@ def matched(name: str, *xs: Any, same_shape: bool = False) -> list[Array]:
     check_arrays(name, *xs)
     avals = [get_aval(x) for x in xs]
     if len({aval.dtype for aval in avals}) == 1:
-        # It stays, even if it is of 64 bits from inside of `enable_x64`.
+        # The dtype stays, even if it has 64 bits from inside of `enable_x64`.
         dtype, weak = avals[0].dtype, all(aval.weak_type for aval in avals)
     else:
         dtype, weak = dtypes.result_type(*xs)

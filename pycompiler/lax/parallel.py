@@ -1,7 +1,7 @@
-"""Collectives: joint computations of the members of a mapped axis, which `vmap(axis_name=...)` named.
+"""Collectives: joint computations of the members of a mapped axis, which has its name from `vmap(axis_name=...)`.
 
-Each takes a tree of arrays and one name or several names. Several names stand for one axis; the last name varies
-fastest. An unknown name is a NameError. Part of lax.
+Each takes a tree of arrays and one name or several names. Several names act as one axis; the last name varies fastest.
+An unknown name is a NameError. Part of lax.
 """
 
 from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ def _groups(function: str, given: GivenGroups) -> Groups:
 
 
 def _size(function: str, names: Sequence[Name], groups: Groups) -> Any:
-    """The number of members that take part."""
+    """The number of members that participate."""
     size: Any = 1
     for name in names:
         size = size * size_of(name, function)
@@ -126,9 +126,9 @@ def _reduced(function: str, primitive: Primitive, x: Tree, axis_name: AxisName, 
 def psum(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None) -> Tree:
     """The sum over all members of a mapped axis, for each of them.
 
-    Bools are summed as int32. A Python number, which all members have, gives a Python number: `psum(1, name)` is the
-    size of the axis. Integers among the names are dimensions of the arrays. With `axis_index_groups`, lists of indices,
-    the members of each group sum among themselves.
+    Bools are summed as int32. A Python number is the same for all members and gives a Python number: `psum(1, name)` is
+    the size of the axis. Integers among the names are dimensions of the arrays. With `axis_index_groups`, lists of
+    indices, the members of each group sum among themselves.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.vmap(lambda x: x / pc.lax.psum(x, "i"), axis_name="i")(pnp.array([1.0, 3.0]))
@@ -200,8 +200,9 @@ def all_gather(
     """The values of all members of a mapped axis, stacked along a new dimension `axis`. With `tiled`, they are
     concatenated along the existing dimension.
 
-    In `shard_map`, the result may differ between devices as far as its type tells. With `to="invarying"`, it is equal
-    on them for the type, too; the cotangent of each device is its part. This takes the bandwidth of a `psum`.
+    In `shard_map`, the type of the result says that it may differ between devices. With `to="invarying"`, the type says
+    that it is equal on all devices. The cotangent of each device is then its part. This needs the bandwidth of a
+    `psum`.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.vmap(lambda x: pc.lax.all_gather(x, "i")[::-1], axis_name="i", out_axes=None)(pnp.arange(3))
@@ -232,7 +233,8 @@ def all_gather(
 
 
 def _gathered_equal(x: Any, names: tuple[Name, ...], dim: int, size: Any, tiled: bool) -> Any:
-    """The parts of all members as a sum: each member's part in its place, among zeros. The sum is equal everywhere."""
+    """The parts of all members by a sum: each member adds its part in its place, among zeros. The sum is equal on all
+    members."""
     aval = get_aval(x)
     if aval.dtype == dtypes.bool_:
         return cast(_gathered_equal(cast(x, INT32), names, dim, size, tiled), dtypes.bool_)
@@ -321,7 +323,8 @@ def all_to_all(
     axis_index_groups: GivenGroups = None,
     tiled: bool = False,
 ) -> Tree:
-    """Maps another dimension: `split_axis` becomes the mapped one. The mapped one becomes the dimension `concat_axis`.
+    """Maps another dimension: `split_axis` becomes the mapped axis. The mapped axis becomes the dimension
+    `concat_axis`.
 
     Without `tiled`, `split_axis` has one element for each member; it is removed before `concat_axis` is inserted. With
     `tiled`, `split_axis` is cut into equal parts, and the parts from all members are concatenated along `concat_axis`.

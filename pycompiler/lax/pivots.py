@@ -1,7 +1,7 @@
 """Tridiagonal systems whose matrix may be singular: `tridiagonal_solve(perturb_singular=True)` of lax.linalg.
 
-Over `scans` and `solvers`. As in LAPACK's xLAGTS, the elimination has partial pivots. A pivot by which a division would
-overflow is moved away from zero by eps times the largest element of the factor U.
+Imports `scans` and `solvers`. As in LAPACK's xLAGTS, the elimination has partial pivots. If a division by a pivot would
+overflow, the pivot is moved away from zero by eps times the largest element of the factor U.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ def perturbed_solve(dl: Array, d: Array, du: Array, b: Array) -> Array:
 
 
 def _without_ends(dl: Array, d: Array, du: Array) -> Row:
-    """The diagonals with 0 for the elements that are not in the matrix, whatever they are."""
+    """The diagonals with 0 for the elements that are not in the matrix."""
     return shifted_vector(shifted_vector(dl, -1), 1), d, shifted_vector(shifted_vector(du, 1), -1)
 
 
@@ -50,7 +50,7 @@ def _solution(dl: Array, d: Array, du: Array, b: Array) -> Array:
 
 
 def _first(x: Array, axis: int) -> Array:
-    """The axis at the front, so that loops run over it."""
+    """x with the axis at the front, so that loops run over it."""
     ndim = get_aval(x).ndim
     axis %= ndim
     return movement.transpose(x, (axis, *(i for i in range(ndim) if i != axis)))
@@ -64,7 +64,7 @@ def _last(x: Array, axis: int) -> Array:
 
 
 def _wide(x: Array) -> Array:
-    """A number of each matrix, for all of its right sides."""
+    """A number for each matrix, repeated for all of its right sides."""
     return movement.expand_dims(x, (get_aval(x).ndim,))
 
 
@@ -105,7 +105,7 @@ def _eliminated(dl: Array, d: Array, du: Array, b: Array) -> tuple[Row, Array]:
 
 
 def _smallest_pivot(rows: Row) -> Array:
-    """The amount by which pivots are moved: eps times the largest element of U of each matrix; eps for zeros."""
+    """The distance by which pivots are moved: eps times the largest element of U of each matrix; eps for zeros."""
     largest = lax.abs(rows[0])
     for x in rows[1:]:
         largest = lax.max(largest, lax.abs(x))
@@ -125,7 +125,7 @@ def _substituted(rows: Row, right: Array, least: Array) -> Array:
         rest = lax.sub(lax.sub(b, lax.mul(_wide(above), after)), lax.mul(_wide(corner), second))
         size = lax.abs(pivot)
         most = lax.mul(size, full_like(size, float(limits.max)))
-        # A product that overflows is infinity, beyond which no right side is.
+        # A product that overflows is infinity, and no right side is larger.
         needed = reduce_max(lax.abs(rest), (get_aval(rest).ndim - 1,))
         tiny = lax.bitwise_or(lax.lt(size, full_like(size, float(limits.tiny))), lax.ge(needed, most))
         direction = lax.select(

@@ -1,8 +1,8 @@
 """Placement of arrays on devices, traced or not: leaves, trees, and arrays that are created on a device. Part of lax.
 
-Before it: `core.mesh.placement`, which places one array outside of any trace, and the primitive of
-`ops.spmd.placement`. After it: the functions of numpy with a parameter `device`, and `pycompiler.spmd.placement`,
-the public names.
+It imports `core.mesh.placement`, which places one array outside of any trace, and the primitive of
+`primitives.spmd.placement`. The functions of numpy with a parameter `device` import it, and `pycompiler.spmd.placement`
+with the public names.
 """
 
 from collections.abc import Callable
@@ -54,8 +54,7 @@ def place_leaf(
 
 
 def created(function: str, device: Placement | None, make: Callable[[], Array]) -> Array:
-    """The result of `make()`, created directly on `device`, if one is given: it needs no memory of other devices.
-
+    """The result of `make()`. If `device` is given, the array is created there, without memory on other devices. Raises
     ValueError, in the name of `function`, for an object that is not a device.
     """
     if device is None:
@@ -71,7 +70,7 @@ def created(function: str, device: Placement | None, make: Callable[[], Array]) 
 def filled(
     function: str, device: Placement | None, shape: tuple[Any, ...], dtype: Any, weak: bool, make: Callable[[], Array]
 ) -> Array:
-    """As `created`, for a value that depends on no array: `make()` returns an array of this shape and dtype.
+    """Like `created`, for a value that depends on no array: `make()` returns an array of this shape and dtype.
 
     If no device is given and there are several, the array is created at its first use, which may be a `device_put`.
     """
@@ -90,7 +89,7 @@ def _on_mesh(x: Array) -> Array:
 
 
 def beside(a: Any, device: Placement | None) -> Placement | None:
-    """The placement of a new array that is like `a`: `device`, else the device to which `a` is committed, else None."""
+    """The placement of a new array like `a`: `device`, else the device to which `a` is committed, else None."""
     if device is None and type(a) is RuntimeArray and a.committed:
         return a.device
     return device
@@ -130,7 +129,7 @@ def device_put(
       device: a device, a sharding, a PartitionSpec over the current mesh, None (arrays stay where they are; other
         values become uncommitted arrays on the default device), or a tree of these that is a prefix of x.
       src: the earlier place of x, for derivatives; the default is the place of the arrays.
-      donate: delete the given arrays, so that their memory is free once the copy is made; a bool or a tree.
+      donate: delete the given arrays, so that their memory is free after the copy; a bool or a tree.
       may_alias: False forces a copy even if the array is already at the placement; a bool or a tree.
 
     Inside a compiled function, which runs on one device, it declares this device. Raises TypeError for an object that
@@ -175,7 +174,7 @@ def device_get(x: Any) -> Any:
 
 
 def copy_to_host_async(x: Any) -> Any:
-    """A tree of arrays, after the copies of its arrays to the host have been started. Other leaves stay unchanged.
+    """Start copies of all arrays of a tree to the host, and return the tree. Other leaves stay unchanged.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.copy_to_host_async({"a": pnp.arange(3), "b": "text"})

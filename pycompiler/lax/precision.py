@@ -1,14 +1,14 @@
-"""The types for precision and accuracy: Precision, DotAlgorithm, RoundingMethod and their relatives.
+"""The types for precision and accuracy: Precision, DotAlgorithm, RoundingMethod and related types.
 
-Every product is computed in the precision of its operands or a better one. Sums of 16-bit floats are in float32. So a
-precision is always met. It is checked, and the accumulation type of a DotAlgorithm is used. A precision decides two
-things:
+Every product is computed in the precision of its operands or a better one. Sums of 16-bit floats are in float32. So
+products meet every precision. The argument is checked, and the accumulation type of a DotAlgorithm is used. A precision
+decides two things:
 
 - Products of float32 may round their factors to tf32 (10 bits of mantissa) with "tensorfloat32", "high", HIGH or
   TF32_TF32_F32. The tensor cores of a GPU then multiply them; the CPU stays exact. DEFAULT is full float32 everywhere,
   unlike in JAX.
 - If the machine multiplies pairs of bfloat16, factors and sums below the smallest normal number, 1.2e-38, count as
-  zero. HIGHEST converts the factors to float32 first, which loses nothing.
+  zero. HIGHEST converts the factors to float32 first, without loss.
 """
 
 import enum
@@ -128,7 +128,7 @@ class RoundingMethod(enum.IntEnum):
 
 
 class AccuracyMode(enum.Enum):
-    """The required accuracy of an elementary function. The functions here have one accuracy, that of HIGHEST."""
+    """The required accuracy of an elementary function. The functions of this package always have that of HIGHEST."""
 
     HIGHEST = 1
     DEFAULT = 2

@@ -1,6 +1,6 @@
 """`ragged_all_to_all`, composed of other collectives: parts of arrays go to other members of a mapped axis.
 
-The derivative, batching and members in groups are those of what it is composed of. Part of lax.
+The derivative, batching and groups of members are those of these collectives. Part of lax.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ def ragged_all_to_all(
     """`output` with rows from all members of a mapped axis: each sends slices of the first dimension of `operand`.
 
     With K offsets and P members, the slices i * K/P to (i + 1) * K/P go to member i. Slice k is
-    `operand[input_offsets[k]:][:send_sizes[k]]`, and its place in the output of the member that gets it is
-    `output_offsets[k]`. `recv_sizes` has the sizes of the slices that arrive: those that `all_to_all` makes of the
-    `send_sizes` of all. Where slices overlap, the last one counts. Each member gathers the operands of all.
+    `operand[input_offsets[k]:][:send_sizes[k]]`. Its place in the output of the receiving member is
+    `output_offsets[k]`. `recv_sizes` has the sizes of the received slices: the `all_to_all` of all `send_sizes`. If
+    slices overlap, the last one counts. Each member gathers the operands of all members.
 
     Raises ArgumentError for offsets and sizes that are no vectors of integers of one length, which the members divide,
     and for an output whose rows differ from the operand's.
@@ -71,7 +71,7 @@ def ragged_all_to_all(
     def arrived(x: Array) -> Array:
         return parallel.all_to_all(x, axis_name, 0, 0, axis_index_groups=axis_index_groups, tiled=True)
 
-    # For each slice that arrives: its place here, its size, and its first row among the rows of all members.
+    # For each received slice: its place here, its size, and its first row among the rows of all members.
     begin, source = arrived(ints["output_offsets"]), arrived(ints["input_offsets"])
     sender = elementwise.div(movement.iota(INT32, count), cast(count // members, INT32))
     source = elementwise.add(source, elementwise.mul(sender, cast(rows.shape[0], INT32)))
@@ -81,7 +81,7 @@ def ragged_all_to_all(
     inside = elementwise.bitwise_and(
         elementwise.ge(row, broadcast_to(begin, shape)), elementwise.lt(row, broadcast_to(end, shape))
     )
-    # The number of the slice that covers a row; -1 if none does.
+    # The number of the slice that covers a row; -1 without such a slice.
     owner = reduction.reduce_max(
         elementwise.select(inside, movement.broadcasted_iota(INT32, shape, 1), movement.full(shape, -1, INT32)), (1,)
     )

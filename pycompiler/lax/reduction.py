@@ -61,7 +61,8 @@ reduce_or = _reduction("reduce_or", "The bits that any element over axes has; fo
 
 
 def _is_extremum(z: Array, *, axis: int, reduce: str) -> Array:
-    """Marks the complex numbers that are the extremum of their dimension, or nan. A nan leaves no other extremum."""
+    """A mask of the complex numbers that are the extremum of their dimension, or nan. With a nan, no other number is
+    the extremum."""
     shape = get_aval(z).shape
     extremum = PRIMITIVES[reduce].bind(z, axes=(axis,))
     kept = tuple(i for i in range(len(shape)) if i != axis)
@@ -135,8 +136,8 @@ def sort_key_val(keys: Array, values: Array, dimension: int = -1, is_stable: boo
 
 
 def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
-    """The k largest elements of a dimension in descending order, and their indices. nan counts as the largest. Among
-    equal elements, the first comes first.
+    """The k largest elements of a dimension in descending order, and their indices. nan counts as the largest. Equal
+    elements keep their order.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax

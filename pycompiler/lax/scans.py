@@ -164,8 +164,8 @@ def _length(name: str, leaves: Sequence[Any], tree: PyTreeDef, length: Any) -> A
 def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> Tree:
     """`f` of each slice of `xs` along its first axis, one after the other; the results are stacked.
 
-    `xs` is a tree of arrays of one length. With `batch_size`, `vmap` computes that many slices at a time; 0 means all
-    of them. Raises as `scan` does.
+    `xs` is a tree of arrays of one length. With `batch_size`, `vmap` computes this number of slices at a time; 0 means
+    all slices. Raises the errors of `scan`.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -185,8 +185,8 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
     size = operator.index(batch_size)
     if size < 0:
         raise ValueError(f"map: batch_size must not be negative, got {batch_size}")
-    # Fewer slices than one batch, or 0 for all of them, are one batch. A number that each call decides has both parts,
-    # the whole batches and the rest, of which one may be empty.
+    # Fewer slices than one batch, or 0 for all slices, are one batch. A number that each call decides has both parts,
+    # the whole batches and the rest. One of them may be empty.
     is_open = isinstance(length, Dim)
     size = length if size == 0 or (not is_open and length < size) else size
     body, consts = opened(body)
@@ -214,9 +214,9 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool = False, axis: int = 0) -> Tree:
     """The results of combining more and more elements along an axis by `fn`, which must be associative.
 
-    `elems` is a tree of arrays of one size along `axis`. `fn(a, b)` takes two such trees of any size along it, combines
-    them element by element, and returns a tree of the same kind. With `reverse`, the elements are combined from the
-    last to the first. The scan takes 2 log n steps, each on many elements at once (Blelloch, 1990).
+    `elems` is a tree of arrays of one size along `axis`. `fn(a, b)` takes two such trees of any size along `axis`,
+    combines them element by element, and returns a tree of the same kind. With `reverse`, the elements are combined
+    from the last to the first. The scan takes 2 log n steps, each on many elements at once (Blelloch, 1990).
 
     Raises TypeError if `fn` returns another structure; ValueError, naming the leaves, if sizes differ.
 
@@ -249,7 +249,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool =
             each(lambda at, x: movement.slice_in_dim(x, 0, count - 1, 2, at), xs),
             each(lambda at, x: movement.slice_in_dim(x, 1, count, 2, at), xs),
         )
-        # The results at odd places. The results at even places have one more element.
+        # The results at odd places. There may be one more result at even places.
         odd = joined(pairs, count // 2)
         before = odd if count % 2 else each(lambda at, x: movement.slice_in_dim(x, 0, count // 2 - 1, 1, at), odd)
         even = each(lambda at, x: movement.slice_in_dim(x, 0, 1, 1, at), xs)

@@ -14,8 +14,8 @@ from pycompiler.transforms.custom_maps import custom_vmap
 def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
     """A function that `vmap` calls once for each element, in a loop and in order.
 
-    For functions that can't be mapped otherwise, such as callbacks in order. Arguments that are not mapped are the same
-    in every call.
+    It is for functions without another mapped form, such as ordered callbacks. Unmapped arguments are the same in every
+    call.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> @pc.custom_batching.sequential_vmap

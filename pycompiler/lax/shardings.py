@@ -32,8 +32,8 @@ def _is_entry(x: object) -> bool:
 
 
 def constrained(function: str, tree: Any, shardings: Any, *, moves: bool = False) -> Any:
-    """A tree of arrays with a tree of shardings (or specs of the current mesh) that is a prefix of it; None: unchanged.
-    If it `moves`, it changes the shardings of types, too.
+    """A tree of arrays with the shardings of a prefix tree (or specs of the current mesh); None: unchanged. With
+    `moves`, it also changes the shardings of types.
 
     Raises ValueError for another structure, and for a dimension that can't be divided evenly.
     """
@@ -82,7 +82,7 @@ def _check_not_manual(function: str, entry: Any, manual: Collection[Any]) -> Non
 
 
 def _check_auto(function: str, x: Any, sharding: NamedSharding) -> None:
-    """Raise unless the sharding names Auto axes alone, or, over a mesh of Explicit axes, is that of the type."""
+    """Raise unless the sharding names only Auto axes, or, over a mesh of Explicit axes, is that of the type."""
     aval, spec = get_aval(x), full_spec(sharding.spec, len(get_aval(x).shape))
     if sharding.mesh.are_all_axes_explicit:
         now = type_layout(aval)
@@ -97,16 +97,16 @@ def _check_auto(function: str, x: Any, sharding: NamedSharding) -> None:
     named = [name for some in sharding.axes_of_dimensions for name in some if name in explicit]
     if named:
         raise ValueError(
-            f"{function}: {sharding.spec} names {named[0]!r}, an Explicit axis of {sharding.mesh}; Auto axes alone are "
+            f"{function}: {sharding.spec} names {named[0]!r}, an Explicit axis of {sharding.mesh}; only Auto axes are "
             "constrained. What to do: use pc.reshard for it"
         )
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """x, a tree of arrays, divided over devices by a tree of shardings that is a prefix of it.
+    """x, a tree of arrays, divided over devices by a tree of shardings, which is a prefix of x.
 
-    A PartitionSpec uses the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay unchanged. It is
-    for Auto axes; over a mesh of Explicit axes it asserts the sharding of the type.
+    A PartitionSpec uses the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay unchanged. The
+    function is for Auto axes. Over a mesh of Explicit axes, it asserts the sharding of the type.
 
     Raises ValueError if a dimension can't be divided evenly, and for Explicit axes beside others; AssertionError if the
     type has another sharding.
@@ -141,7 +141,7 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
     sharding = over_current_mesh(function, out_sharding, consistent=True)
     if isinstance(sharding, NamedSharding):
         if not sharding.mesh.axis_names:
-            return x  # That of the type of a value that no mesh divides.
+            return x  # the sharding of a type that no mesh divides
         if axes.current_abstract_mesh() is not None and axes.current_mesh() is not None:
             check_explicit(function, sharding)
         if sharding.mesh.explicit_axes:
@@ -150,7 +150,8 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
 
 
 def divided_like(function: str, x: Any, like: ShapedArray, shape: Any, out_sharding: Any) -> Any:
-    """A new array like one of another type, divided by `out_sharding`; else, if it has its shape, by this type."""
+    """A new array like one of the type `like`, divided by `out_sharding`. Without it and `shape`, it is divided like
+    `like`."""
     if out_sharding is None and shape is None and like.explicit_sharding is not None:
         return typed_like(x, like)
     return divided(function, x, out_sharding)
@@ -159,8 +160,8 @@ def divided_like(function: str, x: Any, like: ShapedArray, shape: Any, out_shard
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     """x, which is equal on all devices along a mesh axis, as a value that may differ along it.
 
-    In `shard_map`, operations do this by themselves. In a derivative, it marks where the shares of the devices are
-    summed.
+    In `shard_map`, operations do this by themselves. In a derivative, it marks the sum of the contributions of the
+    devices.
     """
     if to != "varying":
         raise ValueError(f"pcast: to must be 'varying', got {to!r}")

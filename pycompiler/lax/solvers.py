@@ -26,7 +26,8 @@ Function = Callable[..., Any]
 
 
 class _Traced:
-    """A user's function as a graph. Its result has the structure of a tree, or is a pair of such a tree and an aux."""
+    """A user's function as a graph. Its result has the structure of a given tree, or is a pair of such a tree and an
+    aux."""
 
     def __init__(
         self, name: str, what: str, function: Function, example: Sequence[Tree], like: Tree, has_aux: bool = False
@@ -60,12 +61,12 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Tree:
-    """The x with `matvec(x) = b` that `solve(matvec, b)` returns, with the derivatives of this equation.
+    """The solution x of `matvec(x) = b` from `solve(matvec, b)`, with the derivatives of this equation.
 
     `matvec` is linear; `b` and x are trees of arrays of the same structure, shapes and dtypes. The derivatives with
     respect to `b`, and to closed-over values of `matvec`, are again solutions by `solve`. In reverse mode they are
     solutions by `transpose_solve(vecmat, b)`, where `vecmat` is the transpose of `matvec`. With `symmetric`, `vecmat`
-    is `matvec`, and `solve` serves for both. With `has_aux`, both solvers return a pair, whose second half is not
+    is `matvec`, and `solve` serves both modes. With `has_aux`, both solvers return a pair, whose second half is not
     differentiated.
 
     Raises TypeError if a function returns another structure, shape or dtype, and if the transpose is needed and not
@@ -121,7 +122,7 @@ def _transpose_of(graph: ClosedGraph) -> ClosedGraph:
 def custom_root(
     f: Function, initial_guess: Tree, solve: Function, tangent_solve: Function, has_aux: bool = False
 ) -> Tree:
-    """The x with `f(x) = 0` that `solve(f, initial_guess)` returns, with the derivatives of this equation.
+    """The solution x of `f(x) = 0` from `solve(f, initial_guess)`, with the derivatives of this equation.
 
     x and `f(x)` are trees of arrays like the guess. The derivatives are with respect to closed-over values of `f`, not
     to the guess. `tangent_solve(g, y)` is the solution of `g(x) = y`, where `g` is `f` linearized at the root; for

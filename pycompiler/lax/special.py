@@ -44,7 +44,7 @@ bessel_i1e = _unary("bessel_i1e", "exp(-|x|) times the modified Bessel function 
 
 
 def unscaled(x: Array, scaled: Array) -> Array:
-    """exp(|x|) times a value that was scaled by exp(-|x|). It overflows no sooner than the result.
+    """exp(|x|) times a value that was scaled by exp(-|x|). It overflows only if the result does.
 
     The derivative of the magnitude counts as 0 at 0, as in the derivatives of the scaled functions.
     """

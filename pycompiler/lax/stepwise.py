@@ -1,7 +1,7 @@
-"""Control flow as Python steps: `disable_jit` runs loops and branches this way, so that each step can be inspected.
+"""Control flow as Python steps. `disable_jit` runs loops and branches this way, so that users can inspect each step.
 
-A value that only a trace has, such as one under `vmap`, cannot decide Python's control flow. The functions here then
-return None, and the caller traces as usual. Part of lax.
+A traced value, such as one under `vmap`, can't decide Python's control flow. The functions here then return None, and
+the caller traces as usual. Part of lax.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,7 @@
 """Shared functions of control flow: they trace the user's functions and check carries.
 
-A function is traced once for each kind of arguments, also outside of `jit`. Its graphs are kept with it. Part of lax.
+A function is traced once for each kind of arguments, also outside of `jit`. Its graphs live as long as the function.
+Part of lax.
 """
 
 import dis
@@ -31,10 +32,10 @@ Traced = tuple[ClosedGraph, PyTreeDef]
 
 # The traces of each function, as long as the function lives.
 _traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, Traced]] = weakref.WeakKeyDictionary()
-# For one function. A program with more kinds of carries traces again.
+# The maximum number of traces of one function. A program with more kinds of carries traces again.
 _MOST_TRACES = 256
 
-# The last graphs without constants, by their contents. Work that was done for one graph is reused for an equal one.
+# The last graphs without constants, by their contents. Equal graphs share results, such as compiled code.
 _known_graphs: Cache[ClosedGraph] = Cache(lambda: config.cache_size)
 
 
@@ -49,7 +50,7 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     key = (name, in_tree.snapshot(), tuple(avals), trace_key())
     try:
         known = _traces.setdefault(fun, {})
-    except TypeError:  # it has no hash, or takes no weak references
+    except TypeError:  # the function has no hash, or no weak references
         known = {}
     traced = known.get(key)
     if traced is None or not up_to_date(traced[0].states):
@@ -66,7 +67,7 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
 
 def without_references(name: str, fun: Callable[..., Any], tree: Any) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree of (args, kwargs), and its structure, which has the references. Raises ValueError for a
-    reference that is there twice."""
+    reference that occurs twice."""
     leaves, structure = tree_flatten(tree)
     check_aliases(name, fun, leaves, lambda: argument_names(fun, structure))
     return hide(leaves, structure)
@@ -74,8 +75,8 @@ def without_references(name: str, fun: Callable[..., Any], tree: Any) -> tuple[l
 
 @functools.lru_cache(1024)
 def _instruction(code: types.CodeType, lasti: int) -> int:
-    """The place of the instruction to which a place in its code belongs. After some calls CPython specializes code, and
-    a frame that calls stands at the inline cache behind its instruction."""
+    """The place of the instruction that owns a place in its code. After some calls CPython specializes code. Then the
+    place of a calling frame is in the inline cache behind its instruction."""
     while lasti > 0 and code.co_code[lasti] == _CACHE:
         lasti -= 2
     return lasti
@@ -92,7 +93,7 @@ def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, lis
     inner = graph.graph
     sources = [e.source and (e.source.code, _instruction(e.source.code, e.source.lasti)) for e in inner.equations]
     weak = [aval.weak_type for aval in (*graph.in_avals, *graph.out_avals)]
-    # The text of a function with its own derivative is its name alone.
+    # The text of a function with a custom derivative is only its name.
     rules = [e.params["custom"].key for part in graphs_in(inner) for e in part.equations if "custom" in e.params]
     key = (repr(inner), tuple(sources), tuple(weak), tuple(rules))
     known = _known_graphs.get(key)
@@ -136,7 +137,7 @@ def check_carry(
 
 
 def _moves(before: ShapedArray, after: ShapedArray) -> bool:
-    """Whether the sharding of a type changes in a loop."""
+    """Whether the sharding of the type changes in a loop."""
     return before.explicit_sharding is not after.explicit_sharding
 
 
@@ -155,8 +156,8 @@ def difference(one: PyTreeDef, other: PyTreeDef) -> str:
     first, second = one.paths(), other.paths()
     gone = [path for path in first if path and path not in second]
     new = [path for path in second if path and path not in first]
-    shown = [f"the first alone has {', '.join(gone[:3])}"] if gone else []
-    shown += [f"the second alone has {', '.join(new[:3])}"] if new else []
+    shown = [f"only the first has {', '.join(gone[:3])}"] if gone else []
+    shown += [f"only the second has {', '.join(new[:3])}"] if new else []
     return "; ".join(shown)
 
 

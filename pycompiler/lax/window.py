@@ -1,9 +1,9 @@
 """Functions of lax that reduce by a user's function: over dimensions (reduce) and over windows (reduce_window).
 
-Known operations are add, mul, max, min, and bitwise and logical and, or, xor; over windows, the last three only of
-bools. One of them becomes the primitive of that reduction, and an initial value that is not neutral is combined with
-its result. Other functions are called on arrays of partial results: `reduce` calls them in a tree of neighbours,
-`reduce_window` for one position of the windows after the other.
+Known operations are add, mul, max, min, and bitwise and logical and, or, xor; over windows, the last three only for
+bools. A known operation becomes the primitive of its reduction. Then an initial value that is not neutral is combined
+with the result. Other functions are called on arrays of partial results: `reduce` calls them in a tree of neighbours,
+`reduce_window` for each position of the windows in turn.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,8 +44,8 @@ Padding = str | Sequence[tuple[int, int]]
 def padtype_to_pads(
     in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: str
 ) -> list[tuple[int, int]]:
-    """The (low, high) padding of each dimension. VALID: none. SAME: as many windows as strides fit; an odd element is
-    added at the end. SAME_LOWER: at the start. RuntimeError for another word."""
+    """The (low, high) padding of each dimension. VALID: none. SAME: one window for each stride; an odd element is added
+    at the end. SAME_LOWER: an odd element is added at the start. RuntimeError for another word."""
     if not isinstance(padding, str) or padding.upper() not in ("VALID", "SAME", "SAME_LOWER"):
         raise RuntimeError(f"padtype_to_pads: padding must be VALID, SAME or SAME_LOWER, got {padding!r}")
     if padding.upper() == "VALID":
@@ -140,7 +140,7 @@ _WINDOWS = {
 }
 
 
-# Of bools, which have no bitwise operations over windows.
+# Bools have no bitwise operations over windows.
 _BOOL_WINDOWS = {"or": window.reduce_window_max, "and": window.reduce_window_min}
 
 
@@ -204,7 +204,7 @@ def _elementwise(computation: Callable[..., Any], tree: Any) -> Callable[..., li
         shape = get_aval(xs[0]).shape
         if prod(shape) == 0:
             return list(xs)
-        # One dimension after the other: parts of an array are read where they are.
+        # One dimension after the other: parts of an array are read in place.
         mapped = computation
         for _ in shape:
             mapped = vmap(mapped)
@@ -294,7 +294,7 @@ def _window_params(
             f"window_strides {strides}, base_dilation {base}, window_dilation {dilation}"
         )
     if isinstance(padding, str):
-        # The windows count by the operand before base_dilation spreads it, as callers of XLA count.
+        # The number of windows follows from the operand before its base_dilation, as for callers of XLA.
         windows = [dilated(w, d) for w, d in zip(reach, dilation, strict=True)]
         pads: Any = padtype_to_pads(shape, windows, strides, padding)
     else:
@@ -350,8 +350,8 @@ def reduce_window(
     total = [broadcast_to(init, shape) for init in inits]
     if 0 in shape:
         return tree.unflatten(total)
-    # Padding does not count: where a position lies outside, the partial result stays. Along dimensions that the windows
-    # do not divide, one element stands for all.
+    # Padding does not count: at a position outside, the partial result stays. Along dimensions that the windows do not
+    # divide, one element of the mask serves all.
     like = window.window_params((1,) * len(aval.shape))
     divided_dims = [any(params[key][dim] != like[key][dim] for key in like) for dim in range(len(aval.shape))]
     sizes = [size if divides else 1 for size, divides in zip(aval.shape, divided_dims, strict=True)]

@@ -65,7 +65,7 @@ def test_tokens():
         np.testing.assert_array_equal(x, X)
         assert token.shape == (0,)
         lax.after_all(token).block_until_ready()
-    with pytest.raises(TypeError, match=r"after_all: takes tokens, as create_token makes them, got f32\[3\]"):
+    with pytest.raises(TypeError, match=r"after_all: takes tokens from create_token, got f32\[3\]"):
         lax.after_all(lax.create_token(), X)
     with pytest.raises(TypeError, match="after_all: takes arrays and scalars, got 'a'"):
         lax.after_all("a")

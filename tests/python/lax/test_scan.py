@@ -212,7 +212,7 @@ ERRORS = {
     "dtype": (lambda: lax.scan(lambda c, x: (c > 0, x), V, XS), TypeError, r"starts as f32\[3\], .* bool\[3\]"),
     "structure": (lambda: lax.scan(lambda c, x: ((c, c), x), V, XS), TypeError, "the carry starts with the struct"),
     "keys": (lambda: lax.scan(lambda c, x: ({"b": c["a"]}, x), {"a": V}, XS), TypeError,
-             r"the first alone has \['a'\]; the second alone has \['b'\]"),
+             r"only the first has \['a'\]; only the second has \['b'\]"),
     "no pair": (lambda: lax.scan(lambda c, x: c, V, XS), TypeError, r"scan: <lambda> must return a pair \(carry, y\)"),
     "lengths": (lambda: lax.scan(lambda c, x: (c, c), V, {"a": XS, "b": V}), ValueError,
                 r"lengths of the first axes differ: xs\['a'\] f32\[5,3\]: 5; xs\['b'\] f32\[3\]: 3"),

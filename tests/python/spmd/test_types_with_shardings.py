@@ -239,7 +239,7 @@ def test_auto_and_explicit_axes():
         got = pc.jit(explicit_axes(lambda x: (types.append(str(pc.typeof(x))), x * 2)[1], in_sharding=P("x", "y")))(x)
         assert types == ["f32[8@x,8@y]"]
         np.testing.assert_array_equal(np.asarray(got), A * 2)
-        with pytest.raises(ValueError, match="Explicit axes alone"):
+        with pytest.raises(ValueError, match="only over Explicit axes"):
             pc.reshard(x, P("x"))
 
 
