@@ -1,4 +1,4 @@
-"""Activation functions, softmax and related functions, and initializers of weights. After numpy and random."""
+"""Activation functions, softmax and related functions, and initializers of weights. Imports numpy and random."""
 
 from typing import NoReturn
 

@@ -25,7 +25,7 @@ def _with_four(x: Array) -> Array:
 
 
 def _check(what: str, x: Any, shape: tuple[Any, ...], dtype: Any = None) -> None:
-    """Raise ValueError unless x has the dtype and the shape, in which None means any size."""
+    """Raise ValueError unless x has the dtype and the shape. None in the shape means any size."""
     aval = get_aval(x)
     fits = len(aval.shape) == len(shape) and all(
         want is None or size == want for size, want in zip(aval.shape, shape, strict=False)
@@ -52,10 +52,10 @@ def dot_product_attention(
 ) -> Any:
     """softmax(query key^T scale + bias) value for each head, the softmax in float32.
 
-    query: [batch, T, heads, size] (or without batch); key and value: [batch, S, groups, size], where heads are a
-    multiple of groups. bias is added to the logits [batch, heads, T, S]; mask selects the logits that count. scale: by
-    default 1 / sqrt(size). With is_causal, position t reads positions up to t. local_window_size (left, right) is the
-    number of positions on both sides. The lengths (int32[batch]) are the numbers of valid positions; after them the
+    query: [batch, T, heads, size] (or without batch); key and value: [batch, S, groups, size]. heads must be a multiple
+    of groups. bias is added to the logits [batch, heads, T, S]; mask selects the logits that count. scale: by default 1
+    / sqrt(size). With is_causal, position t reads positions up to t. local_window_size (left, right) is the number of
+    positions on both sides. The lengths (int32[batch]) are the numbers of valid positions; at positions after them the
     result is 0. With return_residual, the logarithm of the softmax's denominator [batch, T, heads] is a second result.
     implementation: None or 'xla'.
 

@@ -42,7 +42,7 @@ def relu(x: Any) -> Array:
 
 
 def _relu(x: Array) -> Array:
-    # A select, not a maximum, whose derivative at a tie is one half. NaN is not below 0, and stays.
+    # A select, because the derivative of a maximum at a tie is one half. NaN is not below 0, and stays.
     return lax.select(ufuncs.less_equal(x, 0), cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
 
 
@@ -129,10 +129,10 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 
 def _gelu(x: Array, *, approximate: bool) -> Array:
-    """The function in float32 or wider, because an error of the exponent is multiplied in the result."""
+    """gelu in float32 or wider, because the result multiplies an error of the exponent."""
     aval = get_aval(x)
     x = cast(x, dtypes.wider(aval.dtype, dtypes.float32), aval.weak_type)
-    # The share itself, not half of 1 + tanh or of 1 + erf: for negative x, these are differences that cancel.
+    # The distribution function itself, not half of 1 + tanh or of 1 + erf: for negative x, these sums cancel.
     if approximate:
         cubed = lax.add(x, lax.mul(0.044715, lax.integer_pow(x, 3)))
         share = lax.logistic(lax.mul(2 * float(np.sqrt(2 / np.pi)), cubed))
@@ -142,7 +142,7 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
 
 
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
-    """x, whether it is positive, and x if it is not (else 0, so that a branch not taken has a derivative)."""
+    """x, whether it is positive, and x if it is not, else 0, so that the unselected branch has a derivative."""
     (x,) = promoted_inexact(name, x)
     positive = ufuncs.greater(x, 0)
     return x, positive, lax.select(positive, cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
@@ -190,7 +190,7 @@ def hard_tanh(x: Any) -> Array:
 
 def hard_sigmoid(x: Any) -> Array:
     """relu6(x + 3) / 6."""
-    # A product, in the derivative, too; divisions would bound the time. 6 times the rounded sixth is 1 in every format.
+    # A product, also in the derivative, because divisions are slow. 6 times the rounded sixth is 1 in every format.
     return ufuncs.multiply(relu6(ufuncs.add(x, 3.0)), 1 / 6)
 
 
@@ -232,8 +232,8 @@ def _mask(name: str, where: Any, x: Array) -> Any:
 
 
 def _of_counted(x: Array, where: Array, *, axes: tuple[int, ...], logarithm: bool) -> Array:
-    """Softmax over the elements that count. If none does, 0 replaces all of them, so that neither the result nor a
-    derivative divides by 0."""
+    """Softmax over the elements that count. If no element counts, 0 replaces all of them, so that neither the result
+    nor a derivative divides by 0."""
     shape = get_aval(x).shape
     counted = broadcast_to(cast(where, dtypes.bool_), shape)
     some = broadcast_to(reductions.any(counted, axes, keepdims=True), shape)
@@ -296,7 +296,7 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Array:
-    """x minus its mean over axes, divided by its standard deviation; either may be given.
+    """x minus its mean over axes, divided by its standard deviation; the mean and the variance may be given.
 
     A mask `where` selects the elements that count for both. The algorithms "fast" and "stable" are both the stable one:
     the mean of the squared differences.
@@ -344,12 +344,12 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
 
 
 def log1mexp(x: Any) -> Array:
-    """log(1 - exp(-x)) for x >= 0, by the two forms of Maechler, each in the range where it is accurate."""
+    """log(1 - exp(-x)) for x >= 0, by the two formulas of Maechler, each in its accurate range."""
     return eager_jit(_log1mexp, *promoted_inexact("log1mexp", x))
 
 
 def _log1mexp(x: Array) -> Array:
-    # Each form gets arguments in its own range, so that neither has an infinite derivative elsewhere.
+    # Each formula gets arguments in its own range, so that neither has an infinite derivative.
     limit = float(np.log(2.0))
     is_near = ufuncs.less(x, limit)
     near = lax.log(lax.neg(lax.expm1(lax.neg(lax.select(is_near, x, limit)))))

@@ -26,7 +26,8 @@ Initializer = Callable[..., Array]
 
 
 def _initializer(draw: Callable[..., Array]) -> Initializer:
-    """The initializer of a function of a key, a shape and a dtype. `out_sharding` divides the weights over devices."""
+    """The initializer from a function of a key, a shape and a dtype. `out_sharding` divides the weights over
+    devices."""
 
     def init(key: Array, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
         return divided("initializer", draw(key, shape, dtype), out_sharding)
@@ -117,8 +118,8 @@ def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) ->
 
 
 def _disk(key: Array, *, shape: tuple[int, ...], dtype: Any, radius: float | None) -> Array:
-    """Complex numbers of mean 0 in a disk. Without a radius, they are uniform, of variance 1. With a radius, they are
-    normal, of variance 1 before they are cut off at the radius."""
+    """Complex numbers of mean 0 in a disk. Without a radius, they are uniform with variance 1. With a radius, they are
+    normal, with variance 1 before the cut at the radius."""
     part = dtypes.real_part(dtype)
     of_size, of_angle = subkeys(key, 2)
     drawn = uniform_of(of_size, shape, part)
@@ -145,7 +146,7 @@ def variance_scaling(
     batch_axis: Any = (),
     dtype: Any = None,
 ) -> Initializer:
-    """Numbers of the variance scale / fan. `mode` selects fan: 'fan_in', 'fan_out', their mean 'fan_avg', or their
+    """Numbers with the variance scale / fan. `mode` selects fan: 'fan_in', 'fan_out', their mean 'fan_avg', or their
     geometric mean 'fan_geo_avg'.
 
     `distribution` is 'normal', 'truncated_normal' or 'uniform'. Complex numbers of the last two are within a disk.

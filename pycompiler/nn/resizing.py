@@ -19,12 +19,12 @@ Kernel = Callable[[Array], Array]
 
 
 class ResizeMethod(enum.Enum):
-    """How an image is resampled. Each function that takes a method takes its names as strings, too.
+    """The method of resampling an image. Functions with a parameter `method` also accept its names as strings.
 
     NEAREST ("nearest"): the nearest element. LINEAR ("linear", "bilinear", "trilinear", "triangle"). CUBIC ("cubic",
-    "bicubic", "tricubic"): the kernel of Keys. CUBIC_PYTORCH ("cubic-pytorch", "bicubic-pytorch"): PyTorch's kernel,
-    and repeated edges, without antialiasing; with it the same as CUBIC. LANCZOS3 ("lanczos3"), LANCZOS5 ("lanczos5").
-    AREA ("area"): the mean over the area of the new element.
+    "bicubic", "tricubic"): the kernel of Keys. CUBIC_PYTORCH ("cubic-pytorch", "bicubic-pytorch"): without
+    antialiasing, PyTorch's kernel and repeated edges; with antialiasing, the same as CUBIC. LANCZOS3 ("lanczos3"),
+    LANCZOS5 ("lanczos5"). AREA ("area"): the mean over the area of the new element.
     """
 
     NEAREST = 0
@@ -37,7 +37,7 @@ class ResizeMethod(enum.Enum):
 
     @staticmethod
     def from_string(s: str) -> "ResizeMethod":
-        """The method of a name. ValueError for an unknown name."""
+        """The method with a name. ValueError for an unknown name."""
         if s not in _NAMES:
             raise ValueError(f"ResizeMethod: there is no method {s!r}; there are {', '.join(_NAMES)}")
         return _NAMES[s]
@@ -63,9 +63,9 @@ def resize(
 ) -> Array:
     """The image in another shape of the same number of dimensions; dimensions of equal size stay as they are.
 
-    method: a ResizeMethod or its name. antialias: if a dimension shrinks, the kernel covers all elements; else only
-    the neighbours of each sample. Integers become floats, except with "nearest". ValueError for another number of
-    dimensions, and for an unknown method.
+    method: a ResizeMethod or its name. antialias: if a dimension shrinks, the kernel covers all elements; without
+    antialias, it covers only the neighbours of each sample. Integers become floats, except with "nearest". ValueError
+    for another number of dimensions, and for an unknown method.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import image
@@ -96,10 +96,10 @@ def scale_and_translate(
     antialias: bool = True,
     precision: Any = Precision.HIGHEST,
 ) -> Array:
-    """The image in the given shape, of which the place y in each of spatial_dims shows the place
-    (y - translation) / scale of the given one. Places outside of it are 0.
+    """The image in the given shape, scaled and translated. In each of spatial_dims, the place y of the result shows the
+    place (y - translation) / scale of the given image. Places outside of the given image are 0.
 
-    The centre of element i is at i + 0.5. scale and translation: f[k] for k spatial dimensions; they may be traced, and
+    The centre of element i is at i + 0.5. scale and translation: f[k] for k spatial dimensions. They may be traced, and
     have derivatives. Other parameters as in `resize`; "nearest" is not supported.
 
     >>> import pycompiler.numpy as pnp
@@ -185,11 +185,11 @@ def _resampled(
 
 
 def _weights(old: int, new: int, scale: Array, translation: Array, method: ResizeMethod, antialias: bool) -> Array:
-    """f[old, new]: the share of each element in each new one."""
+    """f[old, new]: the weight of each element in each new element."""
     dtype = scale.dtype
     step = 1 / scale
     # The place of each new centre, counted in elements.
-    # In this order, a centre on the edge of the array is exactly there.
+    # In this order of operations, a centre on the edge of the array is exact.
     centers = (pnp.arange(new, dtype=dtype) + (0.5 - translation)) * step - 0.5
     if method is ResizeMethod.AREA:
         left = pnp.arange(new, dtype=dtype) * step - translation * step
@@ -205,7 +205,7 @@ def _weights(old: int, new: int, scale: Array, translation: Array, method: Resiz
         distances = distances / pnp.maximum(step, 1)
     shares = kernel(distances)
     if repeats:
-        # The elements beyond an edge are that of the edge.
+        # Elements beyond an edge equal the element at the edge.
         inner = shares[margin : margin + old]
         inner = inner.at[0].add(shares[:margin].sum(0)).at[-1].add(shares[margin + old :].sum(0))
         return _normalized(inner)
@@ -213,14 +213,14 @@ def _weights(old: int, new: int, scale: Array, translation: Array, method: Resiz
 
 
 def _normalized(shares: Array) -> Array:
-    """Shares that add up to 1, or zeros if they add up to nothing."""
+    """Weights that add up to 1, or zeros if their sum is 0."""
     total = shares.sum(0, keepdims=True)
     usable = pnp.abs(total) > 1000 * float(np.finfo(np.float32).eps)
     return pnp.where(usable, shares / pnp.where(usable, total, 1), 0)
 
 
 def _inside(shares: Array, centers: Array, old: int) -> Array:
-    """No shares for a place outside of the image."""
+    """Set the weights of places outside of the image to 0."""
     return pnp.where(((centers >= -0.5) & (centers <= old - 0.5))[None, :], shares, 0)
 
 

@@ -1,7 +1,7 @@
-"""Products of numbers in small types whose blocks have separate scales (the OCP microscaling formats).
+"""Products of numbers in small types with a scale for each block (the OCP microscaling formats).
 
-A block is a run along the contracted dimension. The numbers are rounded to their small type, scaled back, and
-multiplied in float32.
+A block is a run of elements along the contracted dimension. The numbers are rounded to their small type, scaled back,
+and multiplied in float32.
 """
 
 from math import prod
@@ -93,7 +93,7 @@ def scaled_dot_general(
     """dot_general of operands whose blocks are rounded first; without configs, plain dot_general.
 
     configs: the rounding of lhs, rhs and (not used here) cotangents, see get_scaled_dot_general_config. The derivative
-    is that of the product of the rounded operands, as if rounding were the identity. `implementation` is not used.
+    is that of the product of the rounded operands; rounding counts as the identity. `implementation` is not used.
     """
     check_arrays("scaled_dot_general", lhs, rhs)
     if configs is None:
@@ -142,7 +142,7 @@ def _rounded(x: Array, *scale: Array, axes: tuple[int, ...], batch: tuple[int, .
     if overall is not None:
         small = lax.mul(small, broadcast_to(overall, split))
     rounded = movement.reshape(small, get_aval(whole).shape)
-    # The rounding error counts as a constant.
+    # For derivatives, the rounding error is a constant.
     return lax.add(whole, lax.stop_gradient(lax.sub(rounded, whole)))
 
 
