@@ -1,6 +1,6 @@
-"""Random numbers from keys, with JAX's streams: the same key always gives the same numbers.
+"""Random numbers from keys, with JAX's streams: equal keys always give equal numbers.
 
-After numpy. It composes the primitive threefry2x32.
+It imports numpy, and composes the primitive threefry2x32.
 """
 
 from typing import NoReturn

@@ -32,7 +32,7 @@ def check_key(name: str, key: Any) -> None:
     if not is_typed and (aval.dtype != dtypes.uint32 or aval.shape != (words,)):
         of = "" if of_setting is THREEFRY else f" of {of_setting.name}, the setting default_prng_impl"
         raise ArgumentError(
-            f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[{words}]{of}, got {short(aval)}; "
+            f"{name}: takes one key, such as random.key(seed), or its numbers u32[{words}]{of}, got {short(aval)}; "
             "for several, use vmap; wrap_key_data(numbers, impl=...) makes keys of another generator"
         )
     if not is_typed and config.legacy_prng_key != "allow":
@@ -64,7 +64,7 @@ def float_dtype(name: str, dtype: Any) -> Dtype:
 
 
 def inexact_dtype(name: str, dtype: Any) -> Dtype:
-    """As `float_dtype`, or a complex dtype."""
+    """Like `float_dtype`, but complex dtypes are accepted, too."""
     wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
     if not dtypes.is_inexact(wanted):
         raise ArgumentError(f"{name}: the dtype must be a floating-point or complex one, got {wanted.name}")
@@ -80,7 +80,7 @@ def int_dtype(name: str, dtype: Any) -> Dtype:
 
 
 def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
-    """The shape of the result: the given one, to which the parameters must broadcast, or that of the parameters."""
+    """The shape of the result: the given shape, to which the parameters must broadcast, or that of the parameters."""
     check_arrays(name, *parameters)
     shapes = [get_aval(x).shape for x in parameters]
     common = broadcast_shapes(*shapes) if shapes else ()
@@ -93,7 +93,7 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
 
 
 def check_castable(name: str, dtype: Dtype, *parameters: Any) -> None:
-    """Raise TypeError for a parameter that the dtype does not hold."""
+    """Raise TypeError for a parameter that would lose digits in the dtype."""
     for x in parameters:
         if dtypes.wider(x, dtype) != dtype:
             raise TypeError(f"{name}: a parameter of {get_aval(x).dtype.name} would lose digits in {dtype.name}")

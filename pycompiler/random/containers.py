@@ -1,9 +1,9 @@
-"""Keys of the generators other than threefry2x32, and the table of the generators.
+"""The table of generators, and keys of generators other than threefry2x32.
 
-A key of threefry2x32 is an element of an array of the runtime, of the dtype key<fry>. For the keys of the others, the
-runtime has no elements: `KeyArray` is a container with the numbers of keys, uint32[..., words], as its leaf. So it goes
-through transformations as a tree does. `for_keys` makes a function of the numbers of keys one of KeyArrays. Below
-`keys` and the distributions.
+A key of threefry2x32 is an element of an array of the runtime, with the dtype key<fry>. The runtime has no elements for
+keys of other generators. `KeyArray` is a container for them: its leaf is the array of the keys' numbers, uint32[...,
+words]. So transformations treat it as a tree. `for_keys` turns a function of the numbers of keys into a function of
+KeyArrays. `keys` and the distributions import this module.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _BY_DTYPE = {one.dtype: one for one in GENERATORS.values()}
 
 
 def default_generator() -> Generator:
-    """The generator of the setting default_prng_impl: of new keys, and of keys that are numbers."""
+    """The generator of the setting default_prng_impl, for new keys, and for keys that are numbers."""
     return GENERATORS[config.default_prng_impl]
 
 
 def generator(function: str, spec: Any = None) -> Generator:
-    """The generator of a name or a dtype of keys; by default that of the setting."""
+    """The generator with a name or a dtype of keys; by default that of the setting."""
     if spec is None:
         return default_generator()
     if isinstance(spec, dtypes.KeyDType):
@@ -73,8 +73,8 @@ class KeyArray:
     """Keys of a generator other than threefry2x32, of a shape. As a tree, it has one leaf, `numbers`:
     uint32[*shape, words].
 
-    It is indexed, iterated, reshaped and compared as an array of keys. Functions of `numpy` take arrays only: apply
-    them to `random.key_data(keys)`, and make keys of the result by `random.wrap_key_data`.
+    Indexing, iteration, reshaping and comparison work as for an array of keys. Functions of `numpy` take only arrays.
+    Apply them to `random.key_data(keys)`, and make keys of the result by `random.wrap_key_data`.
     """
 
     __slots__ = ("generator", "numbers")
@@ -190,7 +190,7 @@ class KeyArray:
 
 
 def _of_numbers(index: Any) -> tuple[Any, ...]:
-    """An index of keys as one of their numbers."""
+    """The index of the numbers of keys, from an index of the keys."""
     items: list[Any] = list(cast(Any, index)) if isinstance(index, tuple) else [index]
     return (*items, slice(None)) if any(item is Ellipsis for item in items) else (*items, ..., slice(None))
 
@@ -220,8 +220,8 @@ class _At:
 
 
 def for_keys(function: Callable[_P, _R], gives_keys: bool = False) -> Callable[_P, _R]:
-    """`function(key, ...)`, which takes arrays of keys, also for a KeyArray: it gets its numbers, and the setting
-    default_prng_impl is the generator of the key. With `gives_keys`, the result is made a KeyArray."""
+    """Make `function(key, ...)`, which takes arrays of keys, accept a KeyArray. The function gets the numbers of the
+    keys, and the setting default_prng_impl is their generator. With `gives_keys`, the result becomes a KeyArray."""
     name = next(iter(inspect.signature(function).parameters))
     of_numbers = cast(Callable[..., _R], function)
 

@@ -1,4 +1,4 @@
-"""Distributions that are formulas of uniform or normal numbers. The algorithms are JAX's; numbers agree to rounding."""
+"""Distributions by formulas from uniform or normal numbers. The algorithms are JAX's; numbers agree up to rounding."""
 
 from typing import Any
 

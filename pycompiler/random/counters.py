@@ -1,7 +1,7 @@
-"""The generators threefry4x32, philox2x32 and philox4x32: their words at a counter.
+"""The generators threefry4x32, philox2x32 and philox4x32: words from a key and a counter.
 
-Each is a function of a key and a counter, both of some words of 32 bits, by J. Salmon and others, "Parallel random
-numbers: as easy as 1, 2, 3", 2011. Keys and bits are JAX's, bit for bit. Below `streams`.
+Each is a function of a key and a counter, which consist of words of 32 bits, by J. Salmon and others, "Parallel random
+numbers: as easy as 1, 2, 3", 2011. Keys and bits are JAX's, bit for bit. `streams` imports this module.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def _threefry4x32(keys: Words, counter: Words) -> Words:
     schedule = (*keys, _xor(*keys, _PARITY))
     x = [lax.add(word, key) for word, key in zip(counter, schedule[:4], strict=True)]
     for number in range(20):
-        # In every second round, the second and the fourth word change places.
+        # In every second round, the second and the fourth word are swapped.
         pairs = ((0, 1), (2, 3)) if number % 2 == 0 else ((0, 3), (2, 1))
         for (i, j), rotation in zip(pairs, _ROTATIONS[number % 8], strict=True):
             x[i] = lax.add(x[i], x[j])
@@ -77,7 +77,7 @@ class Counting(NamedTuple):
     seed_is_key: bool
 
     def __call__(self, keys: Words, counter: tuple[Array, ...]) -> Words:
-        """The words at a counter, of which missing words are 0; for several keys or counters, arrays of them."""
+        """The words at a counter; missing words of the counter are 0. Several keys or counters give arrays of words."""
         shape = max((get_aval(word).shape for word in (*keys, *counter)), key=len)
         zeros = (np.uint32(0),) * (self.counters - len(counter))
         spread = [broadcast_to(cast(word, dtypes.uint32), shape) for word in (*keys, *counter, *zeros)]
@@ -91,7 +91,7 @@ class Counting(NamedTuple):
         return self((np.uint32(0),) * self.words, (high, low))[: self.words]
 
     def keys_at(self, keys: Words, high: Array, low: Array) -> Words:
-        """The new key of a number of 64 bits."""
+        """The new key for a number of 64 bits."""
         zeros = (np.uint32(0),) * (self.counters - 2)
         return self(keys, (*zeros, high, low))[: self.words]
 
@@ -100,7 +100,7 @@ class Counting(NamedTuple):
         out = self(keys, (high, low))
         if dtype.itemsize < 8:
             return cast(_xor(*out), dtype)
-        # All words of a threefry4x32 block count; of philox4x32, JAX takes two.
+        # threefry4x32 uses all words of a block; for philox4x32, JAX uses two.
         halves = (_xor(out[0], out[2]), _xor(out[1], out[3])) if self.seed_is_key else out[:2]
         upper, lower = (cast(half, dtype) for half in halves)
         return lax.bitwise_or(lax.shift_left(upper, movement.full_like(upper, 32)), lower)
@@ -114,7 +114,7 @@ COUNTING = {
 
 
 def counting(keys: Array) -> Counting | None:
-    """The generator of keys that are numbers, if it is one of these: that of the setting default_prng_impl."""
+    """The generator of keys that are numbers, from the setting default_prng_impl, if it is one of this module."""
     return COUNTING.get(config.default_prng_impl) if get_aval(keys).dtype == dtypes.uint32 else None
 
 

@@ -77,7 +77,7 @@ def _clipped(x: Array, dtype: Dtype) -> Array:
 
 def randint_of(key: Array, low: Array, high: Array, shape: Shape, dtype: Dtype) -> Array:
     """Integers from low up to high; for use inside other functions."""
-    # Twice as many bits as the result has, modulo the span: the bias is of the order of span / 2**(2 width).
+    # Twice the bits of the result, modulo the span: the bias is of the order of span / 2**(2 width).
     high_dtype = get_aval(high).dtype
     beyond = lax.gt(high, _clipped(np.asarray(dtypes.iinfo(dtype).max, dtype), high_dtype))
     low, high, beyond = (broadcast_to(x, shape) for x in (_clipped(low, dtype), _clipped(high, dtype), beyond))
@@ -95,7 +95,7 @@ def randint_of(key: Array, low: Array, high: Array, shape: Shape, dtype: Dtype) 
 def _randint(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype) -> Array:
     if dtype.itemsize >= 4:
         return randint_of(key, low, high, shape, dtype)
-    # Drawn with 32 bits, for which the bias is small, with bounds clamped to the range of the dtype.
+    # The numbers are drawn with 32 bits, for a small bias, and with bounds clamped to the range of the dtype.
     limits = dtypes.iinfo(dtype)
     low, high = (
         lax.clamp(int(limits.min), cast(x, dtypes.int32), int(limits.max) + extra) for x, extra in ((low, 0), (high, 1))
@@ -121,7 +121,7 @@ def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None,
 
 
 def _bound(x: Any, dtype: Dtype) -> Any:
-    """A bound. A Python integer that only the dtype of the result holds gets that dtype."""
+    """A bound. If only the dtype of the result holds a Python integer, the integer gets that dtype."""
     limits, default = dtypes.iinfo(dtype), dtypes.iinfo(dtypes.scalar_dtype(int))
     if type(x) is int and not int(default.min) <= x <= int(default.max) and int(limits.min) <= x <= int(limits.max):
         return np.asarray(x, dtype)

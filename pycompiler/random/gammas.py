@@ -1,7 +1,7 @@
-"""The gamma distribution, by rejection, and distributions that derive from it. Algorithms and numbers are JAX's.
+"""The gamma distribution, by rejection, and distributions based on it. Algorithms and numbers are JAX's.
 
 Reference: Marsaglia and Tsang, "A simple method for generating gamma variables" (2000). Each element has a separate
-key. One loop draws for all elements until each is accepted.
+key. One loop draws for all elements, until each draw is accepted.
 """
 
 from collections.abc import Callable
@@ -99,7 +99,7 @@ def _gamma_elements(keys: Words, alpha: Array, *, log_space: bool) -> Array:
 
 @partial(custom_jvp, nondiff_argnums=(2,))
 def _keeping_quantiles(drawn: Array, alpha: Array, log_space: bool) -> Array:
-    """The sample, which a loop without derivative drew. Its derivative by alpha keeps the quantile of each number."""
+    """The sample from a loop without derivative. Its derivative by alpha keeps the quantile of each number."""
     return drawn
 
 

@@ -1,8 +1,8 @@
 """Keys: created from a seed, from another key, or from numbers; and random bits of a key.
 
-`key` returns an array of the dtype key<fry>, without dimensions. `split(key, n)` returns an array of n keys, which is
-indexed, stacked and mapped as other arrays are. `PRNGKey` returns the numbers of a key, uint32[2]. Each function also
-accepts numbers; keys that derive from numbers are numbers, too.
+`key` returns an array of the dtype key<fry>, without dimensions. `split(key, n)` returns an array of n keys. Like other
+arrays, it can be indexed, stacked and mapped. `PRNGKey` returns the numbers of a key, uint32[2]. Each function also
+accepts numbers. Keys derived from numbers are numbers, too.
 """
 
 from functools import partial
@@ -49,7 +49,7 @@ def _numbers_of_seed(name: str, seed: Any, of: Generator) -> Array:
     if type(seed) is int:
         if not -(2**63) <= seed < 2**63:
             raise OverflowError(f"{name}: the seed {seed} does not fit into 64 bits with a sign")
-        # As in JAX: 64 bits, of which the upper half counts only with enable_x64.
+        # As in JAX, the seed has 64 bits. The upper half counts only with enable_x64.
         high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
         words = [high, seed & 0xFFFFFFFF]
         if of.name in COUNTING:
@@ -115,7 +115,7 @@ def _check_numbers(name: str, keys: Any, of: Generator) -> None:
 
 
 def key_impl(keys: Any) -> str:
-    """The name of the generator of the keys; of numbers of keys, that of the setting default_prng_impl."""
+    """The name of the generator of keys; for numbers of keys, that of the setting default_prng_impl."""
     if isinstance(keys, KeyArray):
         return keys.generator.name
     _check_keys("key_impl", keys)
@@ -136,7 +136,7 @@ def key_data(keys: Any) -> Array:
 
 
 def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
-    """Keys from their numbers: uint32[..., words], as `key_data` gives them."""
+    """Keys from their numbers: uint32[..., words], as from `key_data`."""
     of = _given("wrap_key_data", impl, dtype)
     if isinstance(key_bits_array, KeyArray):
         raise TypeError(f"wrap_key_data: takes the numbers of keys, u32[..., {of.words}], got keys")
@@ -150,7 +150,7 @@ def clone(key: Any) -> Any:
     if isinstance(key, KeyArray):
         return KeyArray(key.numbers, key.generator)
     _check_keys("clone", key)
-    # The check for keys that are used twice treats it as a new key.
+    # The check for repeated use of keys treats the clone as a new key.
     return eager_jit(_packed_again, key) if _is_typed(key) else key
 
 
@@ -179,7 +179,7 @@ def _fold_typed(key: Array, data: Array) -> Array:
 
 @partial(for_keys, gives_keys=True)
 def fold_in(key: Any, data: Any) -> Array:
-    """A new key that derives from a key and an integer.
+    """A new key, derived from a key and an integer.
 
     >>> from pycompiler import random
     >>> random.normal(random.fold_in(random.key(42), 43))

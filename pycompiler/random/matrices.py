@@ -1,6 +1,6 @@
 """Distributions that need decompositions: normal vectors with a covariance, orthogonal matrices.
 
-The algorithms are JAX's, and the numbers equal JAX's, except signs that a decomposition leaves open.
+The algorithms are JAX's, and the numbers equal JAX's, except for signs that a decomposition does not determine.
 """
 
 from typing import Any
@@ -69,7 +69,7 @@ def multivariate_normal(
 ) -> Array:
     """Vectors of the normal distribution with a mean [..., n] and a covariance [..., n, n]; `shape` does not include n.
 
-    The covariance is factored by its Cholesky decomposition, or, for singular ones, by 'eigh' or 'svd'. Raises
+    The method factors the covariance: 'cholesky', or, for singular covariances, 'eigh' or 'svd'. Raises
     ValueError for another method and for shapes that do not fit; TypeError for a dtype that is not a float.
 
     >>> import pycompiler.numpy as pnp

@@ -107,7 +107,7 @@ def _stirling_tail(k: Array) -> Array:
 
 
 def _binomial_inversion(key: Array, count: Array, p: Array) -> Array:
-    """The number of waiting times of the geometric distribution that fit into the count."""
+    """The number of geometric waiting times whose sum is at most the count."""
     aval = get_aval(p)
     log_failure = lax.log1p(-p)
 

@@ -46,7 +46,7 @@ def _shuffle(key: Array, x: Array, *, axis: int) -> Array:
     return x
 
 
-# The sizes from which one more round is needed: there are ceil(3 log(size) / log(2**32 - 1)) rounds.
+# The sizes from which one more round is needed. The number of rounds is ceil(3 log(size) / log(2**32 - 1)).
 _MORE_ROUNDS = (2, 1626, 2642246)
 
 
@@ -62,7 +62,7 @@ def _permuted_numbers(key: Array, *, count: Any) -> Array:
 @for_keys
 @decided
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
-    """x shuffled along an axis: whole slices, or with `independent` each line separately. An int x stands for 0..x-1.
+    """x shuffled along an axis: whole slices, or with `independent` each line separately. An int x means 0..x-1.
 
     >>> from pycompiler import random
     >>> random.permutation(random.key(3), 6)
@@ -78,7 +78,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, o
     rank = len(get_aval(x).shape)
     if rank == 0:
         if isinstance(x, Tracer):
-            operator.index(x)  # raises an error that names the argument on which it depends
+            operator.index(x)  # raises an error that names the argument behind the tracer
         raise TypeError(f"permutation: takes an integer or an array, got {x!r}")
     axis = canonical_axis("permutation", axis, rank)
     return divided(
@@ -119,7 +119,7 @@ def categorical(
 ) -> Array:
     """Indices along an axis of logits. The probability of each is proportional to exp(logit).
 
-    Without `replace`, the draws of one batch (the leading dimensions of the shape) are different. `mode` is the mode of
+    Without `replace`, the draws of one batch (the leading dimensions of the shape) are distinct. `mode` is the mode of
     the Gumbel noise. Raises ValueError for more draws than categories.
 
     >>> import pycompiler.numpy as pnp
@@ -165,7 +165,7 @@ def choice(
     axis: int = 0,
     mode: str | None = None,
 ) -> Array:
-    """Elements of a (an int stands for 0..a-1) along an axis, with or without replacement; `p` are probabilities.
+    """Elements of a (an int means 0..a-1) along an axis, with or without replacement; `p` are probabilities.
 
     `mode` is the mode of the Gumbel noise for draws with `p` and without replacement.
 

@@ -1,11 +1,10 @@
 """The streams of the generators: words, keys and floats of a key.
 
 A key of Threefry-2x32 is two numbers of 32 bits: an array of the dtype key<fry>, or the numbers themselves as
-uint32[..., 2], which the functions here return. The generators of `counters` have their own numbers. A key of rbg and
-unsafe_rbg is uint32[..., 4]: their bits are blocks of
-Philox-4x32, and they differ in how keys split (`blocks`); the setting default_prng_impl tells which of them it is. The
-streams are JAX's, bit for bit, for both values of the setting threefry_partitionable.
-Below keys and the distributions. Traced functions call these functions.
+uint32[..., 2]. The functions here return numbers. The generators of `counters` have their own numbers. A key of rbg and
+unsafe_rbg is uint32[..., 4]. Their bits are blocks of Philox-4x32; they split keys in different ways (`blocks`). The
+setting default_prng_impl selects one of them. The streams are JAX's, bit for bit, for both values of the setting
+threefry_partitionable. keys and the distributions import this module. Traced functions call its functions.
 """
 
 from math import prod
@@ -60,7 +59,7 @@ def _narrow(word: Array) -> Array:
 
 
 def _half_width(word: Array) -> Array:
-    # Words of 64 bits exist without enable_x64, but their literals do not.
+    # Without enable_x64, words of 64 bits exist, but their literals do not.
     return broadcast_to(convert.bind(32, new_dtype=dtypes.uint64), get_aval(word).shape)
 
 
@@ -75,7 +74,7 @@ def _is_unsafe() -> bool:
 
 
 def _half_keys(key: Array) -> tuple[Array, Array]:
-    """A key of rbg as two of threefry."""
+    """A key of rbg as two keys of threefry."""
     return movement.slice_in_dim(key, 0, 2), movement.slice_in_dim(key, 2, 4)
 
 
@@ -116,7 +115,7 @@ def _apply(key: Array, x0: Array, x1: Array) -> Halves:
 
 
 def _hash(key: Array, counts: Array) -> Array:
-    """The block function over a vector of counters, split into two halves; an odd length is padded with 0."""
+    """The block function over a vector of counters, which is split into two halves; an odd length is padded with 0."""
     (count,) = get_aval(counts).shape
     half = (count + 1) // 2
     odd = 2 * half - count
@@ -128,7 +127,7 @@ def _hash(key: Array, counts: Array) -> Array:
 
 
 def _numbered(key: Array, shape: tuple[int, ...]) -> Halves:
-    """The block function of the 64-bit number of each element: the newer stream, whose parts are independent."""
+    """The block function of each element's 64-bit number: the newer stream, whose parts are independent."""
     return _apply(key, *_numbers(shape))
 
 
@@ -140,7 +139,7 @@ def _numbers(shape: tuple[int, ...]) -> Halves:
 
 
 def split_keys(key: Array, shape: tuple[int, ...]) -> Array:
-    """Keys of a shape, uint32[*shape, 2]; of another generator, of its number of words."""
+    """Keys of a shape, uint32[*shape, 2]. For other generators, the last size is their number of words."""
     of = counting(key)
     if of is not None:
         return stacked(of.keys_at(words_of(key), *_numbers(shape)))
@@ -193,7 +192,7 @@ def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
     count = -(-width * size // 32)
     if surely_below(2**32, count):
         raise ValueError(
-            f"random: an array of {size} random numbers needs {count} words, more than the 2**32 that a key has. What "
+            f"random: an array of {size} random numbers needs {count} words, and a key has 2**32. What "
             "to do: use the newer stream, with the setting threefry_partitionable, or split the key"
         )
     words = _hash(key, movement.iota(dtypes.uint32, count))
@@ -210,7 +209,7 @@ def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
     return movement.reshape(words, shape)
 
 
-# Streams of many keys, the first numbers of each. Arrays of keys are two arrays.
+# The first numbers of the streams of many keys. Arrays of keys are two arrays.
 
 
 def _apply_each(keys: Words, x0: int, x1: int) -> Halves:

@@ -220,7 +220,7 @@ def test_more_numbers_than_2_to_the_32(impl):
     assert pc.eval_shape(lambda: random.normal(key, (10**6, 10**6))).shape == (10**6, 10**6)
     assert "module" in pc.jit(lambda: random.uniform(key, (308000000, 128), "bfloat16")).lower().as_text()
     if impl == "threefry2x32":
-        with pc.threefry_partitionable(False), pytest.raises(ValueError, match=r"more than the 2\*\*32 that a key has"):
+        with pc.threefry_partitionable(False), pytest.raises(ValueError, match=r"and a key has 2\*\*32"):
             pc.eval_shape(lambda: random.normal(key, (2**17, 2**17)))
 
 
