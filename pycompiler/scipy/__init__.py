@@ -1,4 +1,4 @@
-"""The supported parts of SciPy, by its module names. Only compositions; no primitive is defined here."""
+"""The supported parts of SciPy, by its module names. The functions are compositions; this package has no primitives."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The discrete cosine transform of type 2, and its inverse, by way of Fourier transforms (Makhoul, 1980)."""
+"""The discrete cosine transform of type 2, and its inverse, by Fourier transforms (Makhoul, 1980)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -114,7 +114,7 @@ def _transformed(
 
 
 def _library(n: Dimension) -> Any:
-    """Where vectors of this length are computed: of one that each call decides in the program."""
+    """The library that computes vectors of this length: pnp, in the program, if each call decides the length."""
     return pnp if isinstance(n, Dim) else np
 
 
@@ -135,7 +135,7 @@ def _order(n: Dimension) -> Any:
 
 
 def _places(n: Dimension) -> Any:
-    """Where `_order` puts each index."""
+    """The place of each index after `_order`."""
     lib = _library(n)
     index = lib.arange(n)
     return lib.where(index % 2 == 0, index // 2, n - (index + 1) // 2).astype(np.int32)

@@ -26,7 +26,7 @@ class RegularGridInterpolator:
     """A function of places, from values on a grid; a pytree of arrays.
 
     points: for each of the first k axes of the values, the increasing coordinates. values: f[n1, ..., nk, ...]. method:
-    'linear' or 'nearest'. fill_value: the value outside of the grid; None continues the values of the edge cells.
+    'linear' or 'nearest'. fill_value: the value outside of the grid; None extrapolates from the cells at the edge.
     bounds_error must be False: an error cannot depend on values. ValueError for another method, for shapes that do not
     fit, and for a fill_value of another kind than the values.
 

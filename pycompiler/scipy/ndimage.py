@@ -25,7 +25,7 @@ def _mirrored(index: Array, size: int) -> Array:
     return pnp.abs((index + size - 1) % period - (size - 1)) if size > 1 else index * 0
 
 
-# The index inside of an axis for an index outside of it.
+# Functions from an index outside of an axis to an index inside.
 _INSIDE: dict[str, Callable[[Array, int], Array]] = {
     "constant": lambda index, size: pnp.clip(index, 0, size - 1),
     "nearest": lambda index, size: pnp.clip(index, 0, size - 1),
@@ -40,10 +40,10 @@ def map_coordinates(
 ) -> Array:
     """The values of an array at places between its elements.
 
-    coordinates: for each axis of `input`, an array of places; they broadcast, and their shape is that of the result,
-    which has the dtype of `input`. order: 0 (the nearest element) or 1 (linear). mode, for places outside: 'constant'
-    (the value cval), 'nearest', 'wrap', 'mirror' or 'reflect' (with the edge repeated). ValueError for another number
-    of coordinates; NotImplementedError for another order or mode.
+    coordinates: for each axis of `input`, an array of places. The arrays broadcast to the shape of the result, which
+    has the dtype of `input`. order: 0 (the nearest element) or 1 (linear). mode, for places outside: 'constant' (the
+    value cval), 'nearest', 'wrap', 'mirror' or 'reflect' (with the edge repeated). ValueError for another number of
+    coordinates; NotImplementedError for another order or mode.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy import ndimage
@@ -74,7 +74,7 @@ def _nodes(place: Array, order: int) -> list[tuple[Array, Array]]:
     if dtypes.is_integer(place.dtype) or place.dtype == np.bool_:
         return [(place.astype(np.int32), 1.0)]
     if order == 0:
-        # Halves go away from zero.
+        # Halves round away from zero.
         return [((pnp.sign(place) * pnp.floor(pnp.abs(place) + 0.5)).astype(np.int32), 1.0)]
     lower = pnp.floor(place)
     upper = place - lower

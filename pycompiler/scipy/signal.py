@@ -47,7 +47,7 @@ def _checked(name: str, in1: Any, in2: Any, mode: str) -> list[Array]:
     if 0 in (*left.shape, *right.shape):
         raise ValueError(f"{name}: takes arrays with elements, got {short(left)} and {short(right)}")
     pairs = list(zip(left.shape, right.shape, strict=True))
-    # Of sizes that each call decides, only 'valid' has to know the order.
+    # If each call decides the sizes, only 'valid' needs their order.
     is_open = mode != "valid" and any(isinstance(n - m, Dim) for n, m in pairs)
     if not is_open and not (all(n >= m for n, m in pairs) or all(n <= m for n, m in pairs)):
         raise ValueError(
@@ -90,7 +90,7 @@ def _correlated(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
 
 
 def _correlated2d(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
-    """As SciPy's correlate2d: 'same' is the centre of the reversed result; 'valid' conjugates the smaller matrix."""
+    """SciPy's correlate2d: 'same' is the centre of the reversed result; 'valid' conjugates the smaller matrix."""
     if mode != "same":
         result = _correlated(in1, in2, mode=mode, precision=precision)
         first, second = get_aval(in1).shape, get_aval(in2).shape

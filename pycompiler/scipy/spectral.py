@@ -1,6 +1,6 @@
 """Spectra of signals, and convolution by Fourier transforms: the part of scipy.signal that is based on numpy.fft.
 
-Shapes and segments are chosen while tracing. The samples need only a few array operations, so the functions work under
+Shapes and segments are chosen while tracing. A few array operations process the samples, so the functions work under
 jit, vmap and grad. Reference: SciPy's `scipy.signal` (Welch 1967 for averaged periodograms; Allen and Rabiner 1977 for
 the short-time transform and its inverse).
 """
@@ -70,7 +70,7 @@ def _exponential(length: int, center: float | None = None, tau: float = 1.0) -> 
     return np.exp(-np.abs(np.arange(length) - (length / 2 if center is None else center)) / tau)
 
 
-# Windows with parameters, as a tuple of the name and these.
+# Windows with parameters: a tuple of the name and the parameters.
 _FAMILIES: dict[str, Callable[..., Any]] = {
     "exponential": _exponential,
     "gaussian": lambda length, std: np.exp(-0.5 * (_places(length) / std) ** 2),
@@ -257,9 +257,9 @@ def stft(
 ) -> tuple[Array, Array, Array]:
     """The short-time Fourier transform: frequencies (f,), times of the segments (t,), and the transforms (..., f, t).
 
-    fs: samples per unit of time. Segments of `nperseg` samples under the window overlap by `noverlap` (by default half
-    of them). `boundary` ('zeros', 'constant', 'even', 'odd' or None) extends the signal at both ends. `padded` adds
-    zeros up to a whole number of segments. Raises ValueError for segments that don't fit.
+    fs: samples per unit of time. Segments of `nperseg` samples, multiplied by the window, overlap by `noverlap` (by
+    default half of them). `boundary` ('zeros', 'constant', 'even', 'odd' or None) extends the signal at both ends.
+    `padded` adds zeros up to a whole number of segments. Raises ValueError for segments that don't fit.
     """
     axis, (signal, _) = _signals("stft", axis, x, None)
     cut = _segments("stft", signal.shape[-1], window, nperseg, noverlap, nfft)
@@ -375,7 +375,7 @@ def _cross(
     if found.of_y is None:
         power = power.real
     if found.is_onesided:
-        # These entries also count the other half of the spectrum, except entries that occur in it once.
+        # These entries count twice, for the other half of the spectrum, except entries that occur once in the spectrum.
         twice = np.full(found.freqs.shape[0], 2.0)
         twice[0] = 1.0
         if cut.transform % 2 == 0:
@@ -385,8 +385,8 @@ def _cross(
 
 
 def _averaged(power: Array, average: str) -> Array:
-    """The average over the segments, the last axis but one. The median of exponential variables is biased: as SciPy,
-    divide by the bias."""
+    """The average over the segments, the last axis but one. The median of exponential variables is biased. As in SciPy,
+    the result is divided by the bias."""
     count = power.shape[-2]
     if average == "mean" or count == 1:
         return power.mean(axis=-2)
@@ -419,7 +419,7 @@ def welch(
 
 def _smooth_length(length: Dimension) -> Dimension:
     """The smallest length from `length` on without prime factors above 5, for a fast transform. A length that each call
-    decides stays as it is."""
+    decides stays."""
     if isinstance(length, Dim):
         return length
     while True:

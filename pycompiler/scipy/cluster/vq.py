@@ -19,7 +19,7 @@ __all__ = ["vq"]
 def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Array, Array]:
     """For each observation, the index of the nearest code and the distance to it.
 
-    obs: f[n, d], code_book: f[k, d]; or f[n] and f[k]. The results have the shape [n]. check_finite changes nothing.
+    obs: f[n, d], code_book: f[k, d]; or f[n] and f[k]. The results have the shape [n]. check_finite has no effect.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy.cluster.vq import vq

@@ -1,4 +1,4 @@
-"""scipy.linalg: decompositions, systems of equations, functions of matrices and special matrices, on LAPACK.
+"""scipy.linalg: decompositions, systems of equations, functions of matrices and special matrices, by LAPACK.
 
 Leading dimensions are batch dimensions unless the docstring names their sizes. Integers become the default float.
 """

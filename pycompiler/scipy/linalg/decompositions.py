@@ -30,8 +30,8 @@ def _cholesky(a: Array, *, lower: bool) -> Array:
 
 @nested(1)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The upper factor R of a = R^H R, or with `lower` L of a = L L^H. One triangle of a is read. nan if a is not
-    positive definite."""
+    """The upper factor R of a = R^H R, or with `lower` L of a = L L^H. Only one triangle of a is read. The result is
+    nan if a is not positive definite."""
     return eager_jit(_cholesky, square_matrix("cholesky", a), lower=bool(lower))
 
 
@@ -51,7 +51,7 @@ def svd(
     lapack_driver: str = "gesdd",
 ) -> Any:
     """u, s, vh of a = u diag(s) vh, s descending; only s without compute_uv. Both drivers give the same result.
-    ValueError for a driver that LAPACK lacks."""
+    ValueError for another driver."""
     if lapack_driver not in ("gesdd", "gesvd"):
         raise ValueError(f"svd: lapack_driver is 'gesdd' or 'gesvd', got {lapack_driver!r}")
     return lax_linalg.svd(any_matrix("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)
@@ -310,7 +310,7 @@ def eigh_tridiagonal(
 ) -> Any:
     """Ascending eigenvalues and eigenvectors of a Hermitian tridiagonal matrix.
 
-    d [n] is its diagonal, whose real part counts, and e [n - 1] is above the diagonal.
+    d [n] is its diagonal, of which only the real part counts. e [n - 1] is above the diagonal.
 
     select: 'a' for all, 'i' for the indices select_range, both ends included. The eigenvalues are those of the whole
     matrix, to full precision: tol and key are accepted for compatibility. NotImplementedError for select='v'.

@@ -23,8 +23,8 @@ from pycompiler.scipy.linalg.decompositions import as_complex, schur
 
 
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
-    """The exponential of each matrix [..., n, n], by scaling and squaring (Higham, 2005); nan if it needs more than
-    max_squarings squarings. upper_triangular is accepted for compatibility.
+    """The exponential of each matrix [..., n, n], by scaling and squaring (Higham, 2005). The result is nan for a
+    matrix that needs more than max_squarings squarings. upper_triangular is accepted for compatibility.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy import linalg
@@ -57,7 +57,7 @@ def _sqrtm(a: Array) -> Array:
     sums = lax.select(zero, full_like(sums, 1), sums)
     u = la.on_diagonal(la.rows_of(roots, n))
     for distance in range(1, n):
-        # U U = T: the part of T that the known diagonals do not explain, divided by the sum of two roots.
+        # U U = T: the part of T without the contribution of the known diagonals, divided by the sum of two roots.
         rest = lax.div(lax.sub(t, la.matmul(u, u)), sums)
         u = lax.add(u, la.tril(la.triu(rest, distance), distance))
     return la.matmul(la.matmul(z, u), la.adjoint(z))
@@ -92,7 +92,7 @@ def _parlett(f: Array, t: Array) -> Array:
     n = get_aval(t).shape[0]
     for distance in range(1, n):
         # F holds the diagonals below `distance`. So (F T - T F)[i, i + distance] has the two end terms F[i, i] T[i, j]
-        # and T[i, j] F[j, j], and lacks only those of F[i, j], which are still 0.
+        # and T[i, j] F[j, j]. It lacks only the terms of F[i, j], which are still 0.
         defect = lax.sub(la.matmul(t, f), la.matmul(f, t))
         numerator = diagonal(defect, distance)
         gap = _apart(t, distance)

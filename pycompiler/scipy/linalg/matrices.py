@@ -125,7 +125,7 @@ def circulant(c: Any) -> Array:
 
 
 def _placed(v: Array, rows: Any, columns: Any, shape: tuple[int, int]) -> Array:
-    """Zeros of a shape, with the last dimension of v at distinct places. The derivative reads these alone."""
+    """Zeros of a shape, with the last dimension of v at distinct places. The derivative reads only these places."""
     *batch, _ = get_aval(v).shape
     rank = len(batch)
     zeros = full((*batch, shape[0] * shape[1]), 0, get_aval(v).dtype)
@@ -137,7 +137,7 @@ def _placed(v: Array, rows: Any, columns: Any, shape: tuple[int, int]) -> Array:
 
 
 def _below(first: Array, rest: Array) -> Array:
-    """The matrices with a first row and other rows. The derivative reads no other row for the first one."""
+    """The matrices with a first row and other rows. The derivative by the first row reads no other row."""
     rank = len(get_aval(first).shape)
     return movement.concatenate([movement.expand_dims(first, (rank - 1,)), rest], rank - 1)
 
@@ -195,8 +195,8 @@ def _fiedler_companion(a: Array) -> Array:
         return full((*batch, 0, 0), 0, get_aval(a).dtype)
     leading = broadcast_to(movement.slice_in_dim(a, 0, 1, axis=-1), (*batch, n))
     monic = lax.neg(lax.div(movement.slice_in_dim(a, 1, count, axis=-1), leading))
-    # Pentadiagonal (Fiedler, 2003): the quotients above and left of the diagonal in rows of even numbers, and ones two
-    # places beside it.
+    # Pentadiagonal (Fiedler, 2003): in rows of even numbers, quotients above and left of the diagonal, and ones at a
+    # distance of two places.
     even, odd, right, left = np.arange(0, n - 1, 2), np.arange(3, n, 2), np.arange(0, n - 2, 2), np.arange(2, n, 2)
     rows = np.concatenate([[0], even, left, [1] if n > 1 else [], right, odd]).astype(int)
     columns = np.concatenate([[0], even + 1, left - 1, [0] if n > 1 else [], right + 2, odd - 2]).astype(int)
@@ -215,7 +215,7 @@ def fiedler_companion(a: Any) -> Array:
     return eager_jit(_fiedler_companion, a)
 
 
-# A matrix with more rows does not fit into any memory.
+# A matrix with more rows fits into no memory.
 _MOST_ROWS = 2**24
 
 

@@ -35,7 +35,7 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
 
 
 def _system(name: str, a: Any, b: Any, narrow: bool = False) -> tuple[Array, Array, bool]:
-    """The matrix and the right side of a system of one batch, and whether b has one vector for each matrix."""
+    """The matrix and the right side of a system, with a common batch, and whether b has one vector for each matrix."""
     a, b = inexact_arrays(name, a, b, narrow=narrow)
     left, right = get_aval(a), get_aval(b)
     if len(left.shape) < 2 or left.shape[-1] != left.shape[-2]:
@@ -77,7 +77,7 @@ def solve_triangular(
     debug: Any = None,
     check_finite: bool = True,
 ) -> Array:
-    """x of op(a) x = b for a triangular a. trans: 0 or 'N' for a, 1 or 'T' for its transpose, 2 or 'C' the adjoint.
+    """x of op(a) x = b for a triangular a. trans: 0 or 'N' for a, 1 or 'T' for the transpose, 2 or 'C' for the adjoint.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy import linalg
@@ -202,8 +202,8 @@ def _sylvester(a: Array, b: Array, c: Array, *, eigen: bool, tol: float) -> Arra
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """X of A X + X B = C for A [..., m, m], B [..., n, n], C [..., m, n].
 
-    nan if an eigenvalue of A and one of B add up to less than tol in magnitude, because X is then not unique. method:
-    'schur' (Bartels and Stewart, 1972) or 'eigen'.
+    If the sum of an eigenvalue of A and one of B is below tol in magnitude, X is not unique, and the result is nan.
+    method: 'schur' (Bartels and Stewart, 1972) or 'eigen'.
     """
     if method not in ("schur", "eigen"):
         raise ValueError(f"solve_sylvester: method is 'schur' or 'eigen', got {method!r}")

@@ -1,7 +1,7 @@
 """A line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization, 2006, section 3.5).
 
-It is one loop with one evaluation for each iteration. First the step doubles until an interval must have a good step;
-then the interval shrinks around it.
+It is one loop with one evaluation in each iteration. First the step doubles until an interval must contain a good step.
+Then the interval shrinks around this step.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from pycompiler.lax.control_flow import while_loop
 
 Array = Any
 
-# The shares of the slope at 0 of a sufficient decrease, and of the slope at the step.
+# The fractions of the slope at 0: for a sufficient decrease, and for the slope at the step.
 _DECREASE, _CURVATURE = 1e-4, 0.9
-# The most evaluations within an interval.
+# The maximum number of evaluations within an interval.
 _MOST_ZOOMS = 30
 
 
 class Step(NamedTuple):
-    """The result: the step, the function and its gradient there; whether the search failed, and in which phase.
+    """The result: the step, the function and its gradient there, whether the search failed, and the failed phase.
 
     status: 0, 1 (the interval became too small), or 3 (the step doubled too often).
     """
@@ -66,8 +66,8 @@ def search(
     first: Array,
     most: int,
 ) -> Step:
-    """A step along a direction from x, where the function (with its gradient) has the value and slope. `first`: the
-    first step to try; `most`: the most steps before an interval is known."""
+    """A step along a direction from x, with the value and the slope of the function there. `first`: the first step to
+    try; `most`: the maximum number of steps before an interval is known."""
     real = value.dtype
     start = _Point(pnp.zeros((), real), value, pnp.real(pnp.dot(slope, direction)).astype(real))
     # Differences of values below this are rounding.
@@ -83,7 +83,7 @@ def search(
         result, gradient = function(x + a.astype(direction.dtype) * direction)
         rate = pnp.real(pnp.dot(gradient, direction)).astype(real)
         point = _Point(a, result.astype(real), rate)
-        # A step to where the function is not a number is too long.
+        # A step is too long if the function at its end is not a number.
         bad = too_high(point) | ~pnp.isfinite(point.value)
         above_low = point.value > state.low.value + slack
         good = pnp.abs(rate) <= -_CURVATURE * start.rate
@@ -128,7 +128,7 @@ def _select(condition: Array, one: _Point, other: _Point) -> _Point:
 
 
 def _within(state: _Search) -> Array:
-    """The next step in the interval: the minimum of a cubic or a parabola, if it is not too near to an end."""
+    """The next step in the interval: the minimum of a cubic or a parabola, unless it is too near to an end."""
     low, high, last = state.low, state.high, state.last
     width = pnp.abs(high.a - low.a)
     begin, end = pnp.minimum(low.a, high.a), pnp.maximum(low.a, high.a)
@@ -143,14 +143,14 @@ def _within(state: _Search) -> Array:
 
 
 def _parabola_minimum(low: _Point, high: _Point) -> Array:
-    """Through both values, with the derivative at the low end."""
+    """The minimum of the parabola through both values, with the derivative at the low end."""
     width = high.a - low.a
     curvature = (high.value - low.value - low.rate * width) / width**2
     return low.a - low.rate / (2 * curvature)
 
 
 def _cubic_minimum(low: _Point, high: _Point, last: _Point) -> Array:
-    """Through three values, with the derivative at the low end; nan if there is none."""
+    """The minimum of the cubic through three values, with the derivative at the low end; nan if there is none."""
     first, second = high.a - low.a, last.a - low.a
     rest = high.value - low.value - low.rate * first
     more = last.value - low.value - low.rate * second
@@ -161,6 +161,6 @@ def _cubic_minimum(low: _Point, high: _Point, last: _Point) -> Array:
 
 
 def first_step(value: Array, before: Array, rate: Array) -> Array:
-    """The step after which the function falls as much as in the last iteration; at most 1."""
+    """The first step of a search, from the decrease of the last iteration; at most 1."""
     step = 1.01 * 2 * (value - before) / rate
     return pnp.where((step > 0) & (step <= 1), step, np.float32(1).astype(value.dtype))

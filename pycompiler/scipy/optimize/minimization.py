@@ -14,12 +14,12 @@ Array = Any
 
 
 class OptimizeResults(NamedTuple):
-    """What `minimize` returns.
+    """The result of `minimize`.
 
-    x: the solution. success: whether it converged. status: 0 for convergence; of BFGS, 1 for too many iterations, 3 and
-    5 for a line search that found no step, or needed too many, and -1 if undefined; of L-BFGS, 1 to 3 for too many
-    iterations, evaluations or gradients, 4 for no progress and 5 for a line search without a step. fun, jac: the value
-    and the gradient at x. hess_inv: the estimate of the inverse Hessian, or None. nfev, njev, nit: the numbers of
+    x: the solution. success: whether the search converged. status: 0 for convergence. For BFGS, 1 means too many
+    iterations, 3 a line search that found no step, 5 one that needed too many, and -1 undefined. For L-BFGS, 1 to 3
+    mean too many iterations, evaluations or gradients, 4 no progress, and 5 a line search without a step. fun, jac: the
+    value and the gradient at x. hess_inv: the estimate of the inverse Hessian, or None. nfev, njev, nit: the numbers of
     evaluations, gradients and iterations.
     """
 
@@ -51,10 +51,10 @@ def minimize(
 ) -> OptimizeResults:
     """A local minimum of fun(x, *args), a differentiable function from vectors to scalars.
 
-    x0: f[n], where the search begins. method: 'BFGS'. options of BFGS: maxiter (200 n), norm (inf, the order of the
-    norm of the gradient), gtol (1e-5, the norm that ends the search), line_search_maxiter (10). tol changes nothing.
-    It works under jit and vmap. Raises TypeError if args is not a tuple or an option is unknown, ValueError for another
-    method, or if x0 is not a vector.
+    x0: f[n], the start of the search. method: 'BFGS'. options of BFGS: maxiter (200 n), norm (inf, the order of the
+    norm of the gradient), gtol (1e-5, the norm that ends the search), line_search_maxiter (10). tol has no effect. The
+    function works under jit and vmap. Raises TypeError if args is not a tuple or an option is unknown, ValueError for
+    another method, or if x0 is not a vector.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy.optimize import minimize

@@ -31,7 +31,7 @@ class Result(NamedTuple):
     iterations: Array
     before: Array
     search_status: Array
-    # Of the limited memory: steps, changes of the gradient, reciprocals of their products, the scale of the Hessian.
+    # The limited memory: steps, changes of the gradient, reciprocals of their products, the scale of the Hessian.
     memory: Any
 
 
@@ -55,7 +55,7 @@ def bfgs(
     gtol: float = 1e-5,
     line_search_maxiter: int = 10,
 ) -> Result:
-    """With the whole matrix."""
+    """BFGS with the whole matrix."""
     limit = 200 * x0.shape[0] if maxiter is None else maxiter
     function = value_and_grad(fun)
 
@@ -81,7 +81,7 @@ def bfgs(
 
 
 def _updated(inverse: Array, moved: Array, change: Array) -> Array:
-    """The inverse Hessian that maps the change of the gradient to the step; unchanged if there is none."""
+    """The inverse Hessian that maps the change of the gradient to the step. Without such a matrix, it is unchanged."""
     scale = 1 / _dot(change, moved)
     image = _dot(inverse, change)
     mixed = moved[:, None] * image[None, :]
@@ -117,7 +117,7 @@ def limited_memory_bfgs(
     maxgrad: float | None = None,
     maxls: int = 20,
 ) -> Result:
-    """With the last `maxcor` steps. x0 may be complex."""
+    """BFGS with the last `maxcor` steps. x0 may be complex."""
     if maxiter is None and maxfun is None and maxgrad is None:
         maxiter = 200 * x0.shape[0]
     function = value_and_grad(fun)
@@ -167,7 +167,7 @@ def _remembered(memory: Any, moved: Array, change: Array) -> Any:
 
 
 def _direction(slope: Array, steps: Array, changes: Array, scales: Array, gamma: Array) -> Array:
-    """The product of the inverse Hessian and the negative gradient. Places that are not used have the scale 0."""
+    """The product of the inverse Hessian and the negative gradient. Unused places have the scale 0."""
     most = scales.shape[0]
 
     def backward(j: Array, state: Any) -> Any:

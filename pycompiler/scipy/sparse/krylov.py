@@ -37,7 +37,7 @@ def _squared_tolerance(b: Tree, tol: Any, atol: Any) -> Array:
 def conjugate_gradients(
     A: Operator, b: Tree, x0: Tree, tol: Any, atol: Any, limit: Any, M: Operator, plain: bool
 ) -> Tree:
-    """`plain`: M is the identity, and the squared norm of the residual is known."""
+    """Conjugate gradients. With `plain`, M is the identity, and the squared norm of the residual is known."""
     enough = _squared_tolerance(b, tol, atol)
     dtype = enough.dtype
 
@@ -62,7 +62,7 @@ def conjugate_gradients(
 def stabilized_gradients(
     A: Operator, b: Tree, x0: Tree, tol: Any, atol: Any, limit: Any, M: Operator, plain: bool
 ) -> Tree:
-    """The count of the steps becomes negative at a breakdown."""
+    """Stabilized biconjugate gradients. At a breakdown, the number of steps becomes negative."""
     enough = _squared_tolerance(b, tol, atol)
     dtype = dtype_of(b)
 
@@ -111,7 +111,7 @@ class Space(NamedTuple):
 
 
 def _unit(vector: Array, least: Any = None) -> tuple[Array, Array]:
-    """A vector of norm 1, and the norm; both zero if the norm is at most the least one. A nan stays."""
+    """The vector scaled to norm 1, and the norm; both are zero if the norm is at most `least`. A nan stays."""
     length = norm(vector)
     usable = ~(length <= (dtypes.finfo(length.dtype).eps if least is None else least))
     unit = pnp.where(usable, vector / pnp.where(usable, length, 1).astype(vector.dtype), 0)
@@ -119,7 +119,7 @@ def _unit(vector: Array, least: Any = None) -> tuple[Array, Array]:
 
 
 def minimal_residuals(space: Space, x0: Tree, tolerance: Array, inner_tolerance: Array, limit: Any) -> Tree:
-    """One step for each Krylov space."""
+    """Generalized minimal residuals. Each Krylov space is one step."""
 
     def goes_on(state: Any) -> Array:
         return (state[1] < limit) & (state[3] > tolerance)
@@ -132,16 +132,16 @@ def minimal_residuals(space: Space, x0: Tree, tolerance: Array, inner_tolerance:
         return x, k + 1, *space.residual(x)
 
     x, _, _, length = while_loop(goes_on, step, (x0, 0, *space.residual(x0)))
-    # The loop ends at a residual of nan: then nothing is known about x.
+    # The loop ends at a residual of nan, since x is then unknown.
     return tree_map(lambda a: pnp.where(pnp.isnan(length), np.nan, a).astype(a.dtype), x)
 
 
 def _arnoldi(space: Space, basis: Array, k: Array) -> tuple[Array, Array, Array]:
-    """The basis with one more vector, the coefficients of the image of vector k, and whether there is no more."""
+    """The basis with one more vector, the coefficients of the image of vector k, and whether the space is complete."""
     image = space.image(basis[k])
     before = norm(image)
     coefficients = pnp.zeros(basis.shape[0], basis.dtype)
-    # Classical Gram-Schmidt is exact enough if it is done twice (Giraud et al., 2005).
+    # Classical Gram-Schmidt, done twice, is exact enough (Giraud et al., 2005).
     for _ in range(2):
         part = pnp.matmul(pnp.conj(basis), image, precision="highest")
         image = image - pnp.matmul(part, basis, precision="highest")
@@ -152,7 +152,7 @@ def _arnoldi(space: Space, basis: Array, k: Array) -> tuple[Array, Array, Array]
 
 
 def _start(space: Space, unit: Array) -> tuple[Array, Array]:
-    """The basis, and the rows of coefficients. Rows that are never reached are those of the identity."""
+    """The basis, and the rows of coefficients. Unused rows are those of the identity."""
     n = space.dimension
     basis = pnp.zeros((n + 1, unit.shape[0]), unit.dtype).at[0].set(unit)
     return basis, pnp.eye(n, n + 1, dtype=unit.dtype)

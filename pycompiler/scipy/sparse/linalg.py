@@ -1,4 +1,4 @@
-"""Iterative solvers of linear systems that are given by a function: vectors are trees of arrays.
+"""Iterative solvers of linear systems, given by a function. Vectors are trees of arrays.
 
 The derivatives are those of the equation (`lax.custom_linear_solve`): solutions by the same solver, not derivatives of
 its steps.
@@ -75,7 +75,7 @@ def gmres(
 ) -> tuple[Tree, Array]:
     """The solution of A x = b by generalized minimal residuals, for any regular A; and 0, or -1 if it has nans.
 
-    restart: the dimension of the Krylov spaces, each of which is one of at most maxiter steps. solve_method: 'batched'
+    restart: the dimension of the Krylov spaces. Each space is one of at most maxiter steps. solve_method: 'batched'
     solves one least squares problem for each space; 'incremental' updates its factors, and so can end within a space.
     Other parameters as in `cg`.
 
@@ -94,7 +94,7 @@ def gmres(
     limit = 10 * size if maxiter is None else maxiter
     total = norm(b)
     absolute = pnp.maximum(pnp.asarray(tol, total.dtype) * total, pnp.asarray(atol, total.dtype))
-    # The residual of the preconditioned system that belongs to this tolerance.
+    # The residual of the preconditioned system for this tolerance.
     inner = norm(inverse(b)) * pnp.minimum(1.0, absolute / total)
 
     def solve(matvec: Operator, b: Tree) -> Tree:

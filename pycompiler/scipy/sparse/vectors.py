@@ -18,7 +18,7 @@ Operator = Callable[[Tree], Tree]
 
 
 def identity(x: Tree) -> Tree:
-    """x itself: the preconditioner that does nothing."""
+    """x itself: the trivial preconditioner."""
     return x
 
 
@@ -60,7 +60,7 @@ def checked_pair(name: str, b: Tree, x0: Tree) -> tuple[Tree, Tree]:
 
 
 def as_weak_as(x: Tree, b: Tree) -> Tree:
-    """x, weakly typed where b is."""
+    """x, weakly typed if b is."""
     return tree_map(lambda mine, other: weakly(mine, get_aval(other).weak_type), x, b)
 
 

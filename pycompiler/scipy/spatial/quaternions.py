@@ -29,7 +29,7 @@ def normalized(quat: Array) -> Array:
 
 
 def product(p: Array, q: Array) -> Array:
-    """The rotation q, followed by p."""
+    """The composition: first the rotation q, then p."""
     a, b, c, d = parts(p)
     x, y, z, w = parts(q)
     return pnp.stack(
@@ -44,12 +44,12 @@ def product(p: Array, q: Array) -> Array:
 
 
 def inverse(quat: Array) -> Array:
-    """The rotation back."""
+    """The inverse rotation."""
     return pnp.concatenate([-quat[..., :3], quat[..., 3:]], -1)
 
 
 def canonical(quat: Array) -> Array:
-    """Of the two quaternions of a rotation, the one whose last part that is not 0, from w, x, y, z, is positive."""
+    """The quaternion of a rotation with a positive sign: the first part of w, x, y, z that is not 0 is positive."""
     x, y, z, w = parts(quat)
     sign = pnp.where(w != 0, w, pnp.where(x != 0, x, pnp.where(y != 0, y, z)))
     return pnp.where((sign < 0)[..., None], -quat, quat)
@@ -72,7 +72,7 @@ def to_matrix(quat: Array) -> Array:
 
 
 def from_matrix(matrix: Array) -> Array:
-    """By the largest part of the quaternion (Markley, 2008)."""
+    """The quaternion of a matrix, from its largest part (Markley, 2008)."""
     m = [[matrix[..., i, j] for j in range(3)] for i in range(3)]
     trace = m[0][0] + m[1][1] + m[2][2]
     forms = []
@@ -89,7 +89,7 @@ def from_matrix(matrix: Array) -> Array:
 
 
 def to_rotvec(quat: Array) -> Array:
-    """The axis, of the length of the angle."""
+    """The axis, with the angle as its length."""
     quat = pnp.where(quat[..., 3:] < 0, -quat, quat)
     angle = 2 * pnp.arctan2(length(quat[..., :3]), quat[..., 3])
     square = angle * angle
@@ -110,7 +110,7 @@ def from_rotvec(rotvec: Array) -> Array:
 
 
 def to_mrp(quat: Array) -> Array:
-    """Modified Rodrigues parameters: the axis, of the length tan(angle / 4)."""
+    """Modified Rodrigues parameters: the axis, with the length tan(angle / 4)."""
     quat = pnp.where(quat[..., 3:] < 0, -quat, quat)
     return quat[..., :3] / (1 + quat[..., 3:])
 
@@ -146,7 +146,7 @@ def from_euler(axes: list[int], intrinsic: bool, angles: Array) -> Array:
 
 
 def to_euler(axes: list[int], intrinsic: bool, quat: Array) -> Array:
-    """Three angles (Bernardes and Viollet, 2022). If only the sum or the difference of the first and the last is
+    """Three angles (Bernardes and Viollet, 2022). If only the sum or the difference of the first and the last angle is
     determined, the last one is 0."""
     i, j, k = axes[::-1] if intrinsic else axes
     symmetric = i == k

@@ -32,7 +32,7 @@ def _real(name: str, x: Any, *tail: int) -> Array:
 class Rotation(NamedTuple):
     """A rotation, or several: a pytree of unit quaternions (x, y, z, w), f[4] or f[n, 4].
 
-    `p * q` is the rotation q, followed by p. `r[i]` and `len(r)` are for several rotations.
+    `p * q` is the rotation q followed by p. `r[i]` and `len(r)` are for several rotations.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy.spatial.transform import Rotation
@@ -63,23 +63,23 @@ class Rotation(NamedTuple):
 
     @classmethod
     def from_mrp(cls, mrp: Any) -> "Rotation":
-        """From modified Rodrigues parameters, f[..., 3]: the axis, of the length tan(angle / 4)."""
+        """From modified Rodrigues parameters, f[..., 3]: the axis, with the length tan(angle / 4)."""
         return cls(quaternions.from_mrp(_real("from_mrp", mrp, 3)))
 
     @classmethod
     def from_quat(cls, quat: Any) -> "Rotation":
-        """From quaternions (x, y, z, w), f[..., 4], which are normalized."""
+        """From quaternions (x, y, z, w), f[..., 4]. They are normalized."""
         return cls(quaternions.normalized(_real("from_quat", quat, 4)))
 
     @classmethod
     def from_rotvec(cls, rotvec: Any, degrees: bool = False) -> "Rotation":
-        """From axes, f[..., 3], of the length of the angle."""
+        """From axes, f[..., 3], with the angles as their lengths."""
         rotvec = _real("from_rotvec", rotvec, 3)
         return cls(quaternions.from_rotvec(pnp.deg2rad(rotvec) if degrees else rotvec))
 
     @classmethod
     def identity(cls, num: int | None = None, dtype: Any = float) -> "Rotation":
-        """No rotation; or `num` times none."""
+        """The identity, or `num` identities."""
         quat = pnp.array([0.0, 0.0, 0.0, 1.0], dtype=dtype)
         return cls(quat if num is None else pnp.tile(quat, (num, 1)))
 
@@ -125,17 +125,18 @@ class Rotation(NamedTuple):
         return quaternions.to_mrp(self.quat)
 
     def as_rotvec(self, degrees: bool = False) -> Array:
-        """The axes, of the length of the angle, f[..., 3]."""
+        """The axes, f[..., 3], with the angles as their lengths."""
         rotvec = quaternions.to_rotvec(self.quat)
         return pnp.rad2deg(rotvec) if degrees else rotvec
 
     def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
-        """The quaternions (x, y, z, w), or (w, x, y, z). canonical: of the two of a rotation, that with positive w."""
+        """The quaternions (x, y, z, w), or (w, x, y, z). canonical: the quaternion with positive w, of the two of a
+        rotation."""
         quat = quaternions.canonical(self.quat) if canonical else self.quat
         return pnp.roll(quat, 1, -1) if scalar_first else quat
 
     def inv(self) -> "Rotation":
-        """The rotations back."""
+        """The inverse rotations."""
         return Rotation(quaternions.inverse(self.quat))
 
     def magnitude(self) -> Array:
@@ -159,7 +160,8 @@ class Rotation(NamedTuple):
 
 @with_boundary
 class Slerp(NamedTuple):
-    """Rotations at given times, between which the axis and the speed are constant; a pytree. `Slerp.init` makes it.
+    """Interpolation between rotations at given times, with a constant axis and speed between two times; a pytree.
+    `Slerp.init` makes it.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy.spatial.transform import Rotation, Slerp

@@ -1,9 +1,9 @@
 """Special functions by SciPy's names.
 
-Most of them are compiled to vectors and fused with other operations (`primitives.formulas`): in float64 for results of
-float32, unless float32 suffices for errors of about 2 ulp. The runtime computes gammainc, exp1 and expi of float64,
-bessel_jn of orders from 48 on, expn, hyp1f1, hyp2f1 and sph_harm_y, one element at a time on one thread. 0, the
-infinities and nan give the results of SciPy.
+Most functions are compiled to vectors and fused with other operations (`primitives.formulas`). Results of float32 are
+computed in float64, unless float32 suffices for errors of about 2 ulp. The runtime computes gammainc, exp1 and expi of
+float64, bessel_jn of orders from 48 on, expn, hyp1f1, hyp2f1 and sph_harm_y, one element at a time on one thread.
+Results for 0, the infinities and nan are those of SciPy.
 """
 
 from pycompiler.core.tracing.boundary import protect

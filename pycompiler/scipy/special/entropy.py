@@ -87,7 +87,7 @@ def _logit(x: Array) -> Array:
     return lax.log(lax.div(x, lax.sub(1, x)))
 
 
-# The rules of the logarithm and the quotient would divide four times, and give nan at 1.
+# With the rules of the logarithm and the quotient, there would be four divisions, and nan at 1.
 _logit.defjvps(lambda t, out, x: lax.div(t, lax.mul(x, lax.sub(1, x))))
 
 
@@ -121,7 +121,7 @@ def rel_entr(p: Any, q: Any) -> Array:
 
 
 def _weak_by_first(p: Any, result: Array) -> Array:
-    """The result, weakly typed if p is a number, as in jax. In jax, arrays meet constants of their dtype."""
+    """The result, weakly typed if p is a number, as in jax."""
     return weakly(result, False) if get_aval(p).shape else result
 
 
@@ -150,8 +150,8 @@ _weighted_log_ratio.defjvps(
 def _log_ratio(p: Array, q: Array) -> Array:
     """log(p / q), for p >= 0 and q > 0.
 
-    Near 1, the quotient has lost digits that the difference still has. Where it over- or underflows, finite numbers are
-    scaled.
+    Near 1, the quotient loses digits that the difference has. If the quotient overflows or underflows, finite numbers
+    are scaled.
     """
     ratio = lax.div(p, q)
     near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
@@ -166,7 +166,8 @@ def _log_ratio(p: Array, q: Array) -> Array:
         otherwise = lax.select(under, _constant(p, where_under), _constant(p, elsewhere))
         return lax.select(over, _constant(p, where_over), otherwise)
 
-    # Four fifths of the exponents on each side: the greatest quotient, by the least denormal number, fits.
+    # The scale takes four fifths of the exponents on each side, so that the greatest quotient, by the least denormal
+    # number, fits.
     bits = -(-4 * int(limits.maxexp) // 5)
     less, more = 2.0**-bits, 2.0**bits
     scaled = lax.div(lax.mul(p, by_size(less, more, 1)), lax.mul(q, by_size(more, less, 1)))

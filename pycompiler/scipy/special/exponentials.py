@@ -23,7 +23,7 @@ def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def _top(x: Array, axes: tuple[int, ...]) -> Array:
-    # Without elements there is no maximum. Otherwise all infinities are from x, as debug_infs expects.
+    # Without elements there is no maximum. Otherwise all infinities come from x, as debug_infs expects.
     shape = get_aval(x).shape
     least = {} if all(surely_below(0, shape[axis]) for axis in axes) else {"initial": -np.inf}
     top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, **least))

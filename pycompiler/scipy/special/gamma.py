@@ -1,4 +1,4 @@
-"""The gamma and beta functions, their logarithms, derivatives and incomplete forms; counts that are based on them."""
+"""The gamma and beta functions, their logarithms, derivatives and incomplete forms, and combinatorial functions."""
 
 import math
 import operator
@@ -80,7 +80,7 @@ def digamma(x: Any) -> Array:
 
 
 def polygamma(n: Any, x: Any) -> Array:
-    """The derivative of order n of digamma. ValueError unless n is of integers; it has no derivative by n.
+    """The derivative of order n of digamma. ValueError unless n is of integers. There is no derivative by n.
 
     >>> from pycompiler.scipy import special
     >>> special.polygamma(1, 1.0)
@@ -156,7 +156,7 @@ def _beta(a: Array, b: Array) -> Array:
 
 
 def betainc(a: Any, b: Any, x: Any) -> Array:
-    """The regularized incomplete beta function. It has no derivative by a or b.
+    """The regularized incomplete beta function. There is no derivative by a or b.
 
     >>> from pycompiler.scipy import special
     >>> special.betainc(2.0, 3.0, 0.5)

@@ -67,7 +67,7 @@ def _wofz(z: Array) -> Array:
 
 @custom_jvp
 def _faddeeva(x: Array, y: Array) -> Array:
-    # Three loops: one of both parts would be too long for registers, and have many temporary arrays.
+    # Three loops: one loop for both parts would need too many registers, and many temporary arrays.
     x, y = optimization_barrier((x, y))
     x, y, first = optimization_barrier((x, y, ops.wofz_real.bind(x, y)))
     return complex_.bind(*optimization_barrier((first, ops.wofz_imag.bind(x, y))))
@@ -88,8 +88,9 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
     """The spherical harmonic of degree n >= 0 and order m, both integers, at the polar angle theta and the azimuth phi.
     theta may lie outside of 0..pi.
 
-    Orthonormal on the sphere, with the phase of Condon and Shortley; 0 if abs(m) > n, which includes negative n. The
-    arguments broadcast. A degree above n_max, a Python integer, counts as n_max. NotImplementedError for diff_n.
+    The functions are orthonormal on the sphere, with the phase of Condon and Shortley; 0 if abs(m) > n, which includes
+    negative n. The arguments broadcast. A degree above n_max, a Python integer, counts as n_max. NotImplementedError
+    for diff_n.
     """
     if diff_n is not None:
         raise NotImplementedError("sph_harm_y: diff_n is not supported; differentiate with grad or jacfwd")
@@ -117,8 +118,9 @@ def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
 def complex_loggamma(z: Any) -> Array:
     """The principal branch of log gamma of a complex array; nan at 0, -1, -2, ...
 
-    Stirling's formula (DLMF 5.11.1) where it is accurate, near 0 after 8 steps of the recurrence. On the left half
-    plane, the reflection of D. Hare, "Computing the principal branch of log-Gamma", 1997, comes first.
+    Stirling's formula (DLMF 5.11.1) computes it. Near 0, where the formula is inaccurate, 8 steps of the recurrence
+    come first. On the left half plane, the reflection of D. Hare, "Computing the principal branch of log-Gamma", 1997,
+    comes first.
     """
     x, y = real.bind(z), imag.bind(z)
     near_axis = lax.lt(lax.abs(y), 8)
@@ -151,7 +153,7 @@ def _stirling(z: Array) -> Array:
 
 def _reflection(x: Array, y: Array, left: Array) -> Array:
     """log(pi / sin(pi z)) on the branch that continues log gamma from the right."""
-    # Elsewhere 1/2 replaces z, because values that are not selected must have a derivative, too.
+    # Elsewhere 1/2 replaces z, because unselected values must have a derivative, too.
     x = lax.select(left, x, broadcast_to(cast(0.5, get_aval(x).dtype), get_aval(x).shape))
     # sin(pi z) uses the distance to the nearest integer, so that it is accurate near its zeros.
     nearest = lax.round(x)

@@ -1,7 +1,7 @@
 """Statistics by SciPy's names: a module for each distribution, an estimate of densities, and ranks.
 
-Of a distribution with loc and scale, all numbers are x * scale + loc for the numbers x of the standard distribution.
-Parameters that SciPy refuses, such as a scale that is not positive, give nan; outside of the support, the density is 0.
+The numbers of a distribution with loc and scale are x * scale + loc, for the numbers x of the standard distribution.
+Parameters that SciPy refuses, such as a scale that is not positive, give nan. Outside of the support, the density is 0.
 """
 
 from typing import TYPE_CHECKING

@@ -166,7 +166,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         return ufuncs.add(indexing.getitem(self.dataset, (slice(None), chosen)), movement.moveaxis(spread, -1, 0))
 
     def integrate_box(self, low_bounds: Any, high_bounds: Any, maxpts: int | None = None) -> Array:
-        """Raises NotImplementedError: it is not supported in several dimensions."""
+        """Raises NotImplementedError: integration in several dimensions is not supported."""
         raise NotImplementedError("integrate_box: is supported in one dimension only; use integrate_box_1d")
 
     def set_bandwidth(self, bw_method: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""The Dirichlet distribution: of probabilities of several categories."""
+"""The Dirichlet distribution of the probabilities of several categories."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def logpdf(x: Any, alpha: Any) -> Array:
     """The logarithm of the probability density.
 
     alpha: f[k]. x: f[k, ...], whose columns add up to 1, or f[k - 1, ...] without the last row. The result has the
-    shape of a row; it is -inf where a column is not of probabilities. ValueError for other shapes.
+    shape of a row; it is -inf for a column that is not of probabilities. ValueError for other shapes.
     """
     x, alpha = promoted_inexact_each("dirichlet.logpdf", x, alpha)
     given, of = get_aval(x), get_aval(alpha)
@@ -55,7 +55,7 @@ def pdf(x: Any, alpha: Any) -> Array:
 
 def _logpdf(x: Array, alpha: Array) -> Array:
     dtype = get_aval(x).dtype
-    # Of short floats, the sum is 1 up to the rounding of the parts.
+    # For short floats, the sum is 1 up to the rounding of the parts.
     tolerance = 1e-6 if dtype.itemsize >= 4 else 4 * float(dtypes.finfo(dtype).eps)
     if dtype.itemsize < 4:
         x, alpha = cast(x, dtypes.float32), cast(alpha, dtypes.float32)

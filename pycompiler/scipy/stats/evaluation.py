@@ -1,4 +1,4 @@
-"""How the functions of distributions are computed: promotion, one compiled call, and the parts that they share."""
+"""Evaluation of the functions of distributions: promotion, one compiled call, and shared parts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,8 +21,8 @@ HALF_LOG_2PI = 0.5 * float(np.log(2 * np.pi))
 def evaluate(name: str, function: Function, *args: Any, weak: bool = True) -> Array:
     """function of the arguments in their common floating-point dtype and shape. TypeError for complex numbers.
 
-    float16 and bfloat16 are computed in float32, and rounded once. As in JAX, the result may be weakly typed only if it
-    is a scalar, and not without `weak`.
+    float16 and bfloat16 are computed in float32, and rounded once. As in JAX, only a scalar result may be weakly typed,
+    and only with `weak`.
     """
     xs = promoted_inexact_each(name, *args)
     if dtypes.is_complex(get_aval(xs[0]).dtype):
@@ -123,7 +123,8 @@ def log1p_square(z: Array) -> Array:
 
 
 def exp(function: Function) -> Function:
-    """The function with the logarithm `function`; the same object for the same one, because calls are cached by it."""
+    """The function with the logarithm `function`. Equal arguments give the same object, which is the key of cached
+    calls."""
     return _EXPONENTIALS.setdefault(function, lambda *xs: lax.exp(function(*xs)))
 
 

@@ -64,7 +64,8 @@ def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def _split(x: Array, loc: Array, scale: Array) -> tuple[Array, Array]:
-    """Whether a number is below the support; its distance from the beginning, which is a number of the support."""
+    """Whether a number is below the support; its distance from the beginning, replaced by one of the support if it is
+    below."""
     z = standardized(x, loc, scale)
     below = lax.lt(z, 0)
     return below, where(below, 1.0, z)

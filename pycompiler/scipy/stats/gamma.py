@@ -60,14 +60,15 @@ def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def _split(x: Array, loc: Array, scale: Array) -> tuple[Array, Array]:
-    """Whether a number is below the support; its distance from the beginning, which is a number of the support."""
+    """Whether a number is below the support; its distance from the beginning, replaced by one of the support if it is
+    below."""
     z = standardized(x, loc, scale)
     left = lax.lt(z, 0)
     return left, where(left, 1.0, z)
 
 
 def _above_zero(x: Array, loc: Array, scale: Array) -> tuple[Array, Array]:
-    """As `_split`, but the beginning counts as below: there the probability is 0, and as in JAX, so is its slope."""
+    """Like `_split`, but the beginning counts as below: there the probability is 0, and, as in JAX, its slope, too."""
     z = standardized(x, loc, scale)
     left = lax.le(z, 0)
     return left, where(left, 1.0, z)

@@ -1,4 +1,4 @@
-"""The geometric distribution: of the first success, counted from 1."""
+"""The geometric distribution of the first success, counted from 1."""
 
 from typing import Any
 

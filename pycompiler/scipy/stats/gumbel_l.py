@@ -1,4 +1,4 @@
-"""The left-skewed Gumbel distribution: of the smallest of many values."""
+"""The left-skewed Gumbel distribution, of the smallest of many values."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def _logpdf(x: Array, loc: Array, scale: Array) -> Array:
-    # Of inf, the exponential is the larger part.
+    # For inf, the exponential is the larger part.
     z = lax.min(standardized(x, loc, scale), float(np.finfo(np.float32).max))
     return valid(lax.sub(lax.sub(z, lax.exp(z)), lax.log(scale)), positive(scale))
 

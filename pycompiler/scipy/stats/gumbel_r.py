@@ -1,4 +1,4 @@
-"""The right-skewed Gumbel distribution: of the largest of many values."""
+"""The right-skewed Gumbel distribution, of the largest of many values."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 
 def _logpdf(x: Array, loc: Array, scale: Array) -> Array:
-    # Of -inf, the exponential is the larger part.
+    # For -inf, the exponential is the larger part.
     z = lax.max(standardized(x, loc, scale), float(np.finfo(np.float32).min))
     return valid(lax.neg(lax.add(lax.add(z, lax.exp(lax.neg(z))), lax.log(scale))), positive(scale))
 

@@ -1,4 +1,4 @@
-"""The multinomial distribution: of the counts of n independent draws."""
+"""The multinomial distribution of the counts of n independent draws."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def logpmf(x: Any, n: Any, p: Any) -> Array:
     """The logarithm of the probability of the counts x in n draws.
 
     x: integers[..., k]. n: integers[...]. p: f[..., k], probabilities with the sum 1. The result has the dtype of p; it
-    is -inf where the counts do not add up to n. ValueError unless x and n are of integers.
+    is -inf if the counts do not add up to n. ValueError unless x and n are of integers.
     """
     check_arrays("multinomial.logpmf", x, n, p)
     for what, given in (("x", x), ("n", n)):

@@ -1,4 +1,4 @@
-"""The negative binomial distribution: of the failures before success n."""
+"""The negative binomial distribution of the number of failures before success n."""
 
 from typing import Any
 

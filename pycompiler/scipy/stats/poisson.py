@@ -67,7 +67,7 @@ def _cdf(k: Array, mu: Array, loc: Array) -> Array:
     return valid(where(below, 0.0, inside), lax.ge(mu, 0))
 
 
-# By the size of the dtype: for a mean below the limit, the terms of so many counts are summed; others are too small.
+# By the size of the dtype: the limit of the mean, and the number of terms to sum below it. Other terms are too small.
 # In float32, the terms of large means are less exact than the series.
 _SUMS = {4: (20.0, 100), 8: (100.0, 260)}
 
@@ -86,7 +86,7 @@ def _entropy(mu: Array, loc: Array) -> Array:
     series = lax.mul(inverse, lax.add(1 / 12, lax.mul(inverse, lax.add(1 / 24, lax.mul(inverse, 19 / 360)))))
     half = lax.mul(0.5, lax.log(lax.mul(float(2 * np.pi * np.e), where(large, mu, limit))))
     value = where(large, lax.sub(half, series), where(lax.eq(mu, 0), 0.0, summed))
-    # loc only moves the values.
+    # loc only shifts the values.
     return valid(value, lax.ge(mu, 0), lax.eq(loc, loc))
 
 
