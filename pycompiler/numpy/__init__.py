@@ -1,6 +1,7 @@
-"""NumPy's functions on arrays: broadcasting is NumPy's, promotion of dtypes JAX's; no function changes its arguments.
+"""NumPy's functions on arrays, with NumPy's broadcasting and JAX's promotion of dtypes. No function changes its
+arguments.
 
-Between lax and random, nn. It composes functions of lax and defines no primitive. A missing name is an AttributeError
+It composes functions of lax and defines no primitive. random and nn import it. A missing name is an AttributeError
 that suggests the nearest name.
 """
 

@@ -1,7 +1,7 @@
-"""Composed functions of two numbers: quotients and remainders, powers, hypot, logarithms of sums. After `ufuncs`.
+"""Composed functions of two numbers: quotients and remainders, powers, hypot, logarithms of sums. Imports `ufuncs`.
 
 The formulas of hypot and of the logarithms neither overflow nor lose precision. A power with a whole exponent is a
-product; for integers, by repeated squaring.
+product. For integers, it is computed by repeated squaring.
 """
 
 from math import log
@@ -46,7 +46,7 @@ def _of_reals(name: str, x: Any, y: Any) -> list[Any]:
 
 
 def floor_divide(x: Any, y: Any, /) -> Array:
-    """x / y rounded down. Integer division by zero is that of XLA."""
+    """x / y rounded down. Integer division by zero gives XLA's results."""
     x, y = _of_reals("floor_divide", x, y)
     dtype = get_aval(x).dtype
     if dtypes.is_unsigned(dtype):
@@ -102,7 +102,7 @@ def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
 
 @custom_jvp
 def _zero_like(y: Array, rest: Array) -> Array:
-    """The remainder; a zero gets the sign of y, as in a modulus of IEEE that follows y."""
+    """The remainder; a zero gets the sign of y."""
     aval = get_aval(y)
     if not dtypes.is_floating(aval.dtype):
         return rest
@@ -175,7 +175,7 @@ def _hypot(x: Array, y: Array) -> Array:
 
 @_hypot.defjvp
 def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    # Not the derivative by the longer and the shorter side: for equal sides, that choice loses the second order.
+    # The derivative by the longer and the shorter side would lose the second order for equal sides.
     length = _hypot(*primals)
     some = lax.select(lax.eq(length, 0), 1.0, length)
     return length, lax.add(*(lax.mul(t, lax.div(side, some)) for t, side in zip(tangents, primals, strict=True)))
@@ -191,8 +191,8 @@ def logaddexp(x: Any, y: Any, /) -> Array:
 
 def logarithm_of_sum(x: Array, y: Array, power: Unary, unit: float) -> Array:
     """max(x, y) + log(1 + b**-|x - y|) for a base b: `power` computes powers of b, `unit` is the logarithm of b."""
-    # Equal infinities have no difference. Equal numbers get the logarithm of 2 without a product that a sum contracts:
-    # logaddexp2(-1, -1) is 0, and not nearly 0.
+    # Equal infinities have no difference. Equal numbers get the logarithm of 2 without a product, which a sum would
+    # contract: logaddexp2(-1, -1) is exactly 0.
     equal = lax.eq(x, y)
     distance = lax.abs(lax.select(equal, 0.0, lax.sub(x, y)))
     more = lax.log1p(power(lax.neg(distance)))
@@ -213,8 +213,8 @@ def _logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) 
 def with_shares(
     function: Binary, power: Unary, primals: tuple[Array, Array], tangents: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """The logarithm of a sum, and its tangent by the terms' shares in the sum. As in jax, an infinite term has its
-    share for any sum."""
+    """The logarithm of a sum, and its tangent from the terms' fractions of the sum. As in jax, an infinite term has its
+    fraction for any sum."""
     total = function(*primals)
     shares = [power(lax.sub(_finite(x), _finite(total))) for x in primals]
     return total, lax.add(*(lax.mul(t, share) for t, share in zip(tangents, shares, strict=True)))

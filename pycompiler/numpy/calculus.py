@@ -87,7 +87,7 @@ def _gradient(x: Array, spacing: Array, *, axis: int) -> Array:
 
 
 def _gradient_of_even_samples(x: Array, spacing: Array, axis: int) -> Array:
-    """One pass over the samples."""
+    """The gradient in one pass over the samples."""
     size = get_aval(x).shape[axis]
 
     def difference(low: int, high: Any, distance: int) -> Array:

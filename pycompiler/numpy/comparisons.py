@@ -1,4 +1,4 @@
-"""Comparisons of whole arrays, and of elements within a tolerance. After `reductions`.
+"""Comparisons of whole arrays, and of elements within a tolerance. Imports `reductions`.
 
 The exact comparisons of elements are in `ufuncs`.
 """
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether |a - b| <= atol + rtol |b|; equal infinities are close, nans are with equal_nan.
+    """Whether |a - b| <= atol + rtol |b|. Equal infinities are close; with equal_nan, nans are, too.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.isclose(pnp.array([1.0, 2.0]), pnp.array([1.0, 2.1]))

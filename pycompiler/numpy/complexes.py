@@ -80,7 +80,7 @@ def isreal(x: Any) -> Array:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether x has a complex dtype, for any values. Takes anything."""
+    """Whether x has a complex dtype, for any values. x may be any object."""
     if is_array(x):
         return _is_complex(x)
     if isinstance(x, list | tuple):
@@ -89,7 +89,7 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether x has a dtype that is not complex. Takes anything."""
+    """Whether x has a dtype that is not complex. x may be any object."""
     return not iscomplexobj(x)
 
 

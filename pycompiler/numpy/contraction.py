@@ -1,4 +1,4 @@
-"""Products of matrices and of arrays of any rank, based on dot_general."""
+"""Matmuls, and products of arrays of any rank, based on dot_general."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,8 @@ __all__ = [
 
 
 def product(name: str, a: Any, b: Any, contract: Any, batch: Any, precision: Any, preferred: Any) -> Array:
-    """dot_general in the dtype to which the operands promote. Products of bools count in int32, compared with 0."""
+    """dot_general in the dtype to which the operands promote. Products of bools are counted in int32 and compared with
+    0."""
     check_precision(name, precision)
     a, b = converted(name, a, b)
     if get_aval(a).dtype == dtypes.bool_:
@@ -93,7 +94,7 @@ def matmul(
     a = a if len(left) == 1 else broadcast_to(a, (*batch, *left[-2:]))
     b = broadcast_to(b, (*batch, *right[-2:]))
     if len(left) == 1:
-        # Without a batch on the left, the free dimensions of b, in their order, are the result.
+        # Without a batch on the left, the result has the free dimensions of b in their order.
         return divided(
             "matmul",
             product("matmul", a, b, ((0,), (rank,)), ((), ()), precision, preferred_element_type),
@@ -185,7 +186,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 
 
 def _with_batch(x: Array, axis: int, batch: tuple[Any, ...]) -> tuple[Array, int]:
-    """x with the dimensions other than an axis broadcast, and the new place of the axis, which depends on x."""
+    """x with all dimensions except an axis broadcast, and the new place of the axis, which depends on x."""
     shape = get_aval(x).shape
     place = axis + len(batch) + 1 - len(shape)
     return broadcast_to(x, (*batch[:place], shape[axis], *batch[place:])), place
@@ -298,19 +299,20 @@ def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, 
     flat = movement.reshape(out, get_aval(out).shape[2:])
     if not is_open:
         return movement.rev(flat, (0,)) if swaps and not turns else flat
-    # Each call decides which vector is the longer one: a part of the full result.
+    # Each call decides which vector is the longer one, so a part of the full result is cut.
     if mode == "full":
         return flat
     count: Any
     count, start = (most - size + 1, size - 1) if mode == "valid" else (most, size - 1 - size // 2)
     if mode == "same" and not turns:
-        # Correlated with a longer vector, it is the reversed result of the two in the other order.
+        # The correlation with a longer vector is the reversed correlation in the other order.
         start = start + smaller(larger(second - first, 0), 1) * (2 * (size // 2) - size + 1)
     return movement.dynamic_slice_in_dim(flat, cast(start, np.int32), count)
 
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The convolution of two vectors: all of it, the length of the longer vector, or the part without padding.
+    """The convolution of two vectors. mode: 'full', 'same' (the length of the longer vector), or 'valid' (the part
+    without padding).
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.convolve(pnp.array([1.0, 2.0, 3.0]), pnp.array([1.0, 1.0]))

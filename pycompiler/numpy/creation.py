@@ -95,7 +95,7 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
         raise ValueError(f"{name}: {error}") from None
     if values.dtype == object:
         raise ArgumentError(f"{name}: {value!r} does not hold numbers only")
-    # Python's numbers have no width. They take the default dtype and must fit into it.
+    # Python's numbers have no width. They take the default dtype, which must hold them.
     wanted = dtypes.canonicalize(values.dtype) if dtype is None else dtype
     if values.size and wanted.kind in "iu" and values.dtype.kind in "iu":
         limits = np.iinfo(wanted)
@@ -117,9 +117,9 @@ def array(
     """An array of a number, a nested list, a NumPy array or another array.
 
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
-    enable_x64 is set. An array of this package is copied, so that either can be donated or deleted. With copy=False, it
-    is the result itself if it has the dtype. TypeError for an object without numbers, ValueError for nested lists of
-    uneven lengths.
+    enable_x64 is set. An array of this package is copied, so that both arrays can be donated or deleted. With
+    copy=False, an array with the dtype is returned itself. TypeError for an object without numbers, ValueError for
+    nested lists of uneven lengths.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.array([[1, 2], [3, 4]], dtype="float32")
@@ -189,7 +189,7 @@ def asarray(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """a as an array. An array of the dtype is returned itself unless copy=True. See `array`.
+    """a as an array. An array with the dtype is returned itself unless copy=True. See `array`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.asarray([1.5, 2])
@@ -268,15 +268,15 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """An array of zeros: uninitialized memory is never returned."""
+    """An array of zeros. No function returns uninitialized memory."""
     return divided("empty", _constant("empty", shape, 0, dtype, device), out_sharding)
 
 
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """An array of a value, with the shape and dtype of a unless these are given. a may be any object with both, such
-    as a reference or a `ShapeDtypeStruct`.
+    """An array of a value, with the shape and dtype of a unless these are given. a may be any object with a shape and a
+    dtype, such as a reference or a `ShapeDtypeStruct`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.full_like(pnp.ones(2), 7)
@@ -334,13 +334,13 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
     return asarray(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
 
 
-# The functions of NumPy: they take arrays, whose elements they wait for.
+# NumPy's own functions. They accept arrays and wait for their elements.
 save = np.save
 savez = np.savez
 
 
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
-    """The array of a .npy file, in its dtype; bfloat16 is restored. Of a .npz file, the mapping that NumPy gives.
+    """The array of a .npy file, in its dtype; bfloat16 is restored. For a .npz file, NumPy's mapping.
 
     Takes the arguments of `numpy.load`. 64-bit types are narrowed, with a warning, unless `enable_x64` is set.
 
@@ -355,7 +355,7 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     found = np.load(file, *args, **kwargs)
     if not isinstance(found, np.ndarray):
         return found
-    # NumPy does not know bfloat16, and writes two bytes of no type.
+    # NumPy does not know bfloat16, and writes it as two bytes without a type.
     return asarray(found.view(dtypes.bfloat16) if found.dtype == np.dtype("V2") else found)
 
 

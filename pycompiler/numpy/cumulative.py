@@ -45,7 +45,7 @@ def _cumulative(
     else:
         wanted = computed = dtypes.canonicalize_requested(dtype, name)
         if wanted == dtypes.bool_:
-            # The number of true elements, so that nothing cancels.
+            # The number of true elements, so that no terms cancel.
             a, computed = ufuncs.truth(name, a), dtypes.scalar_dtype(int)
     result = function(cast(a, computed), axis)
     return result if computed == wanted else lax.ne(result, 0)
@@ -91,7 +91,7 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = N
 def _standard(
     name: str, function: Callable[..., Array], x: Any, axis: int | None, dtype: Any, first: int | None
 ) -> Array:
-    """A running result as the Array API defines it; with `first`, it starts with that value."""
+    """A running result by the rules of the Array API; with `first`, it starts with that value."""
     check_arrays(name, x)
     ndim = len(get_aval(x).shape)
     if ndim == 0:
@@ -120,7 +120,7 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
-    """The differences of neighbours along an axis, n times; for bools, whether they differ.
+    """The differences of neighbours along an axis, n times; for bools, whether neighbours differ.
 
     prepend and append are first added in front and behind: arrays, or scalars that are repeated.
 
@@ -152,7 +152,7 @@ def _diff(a: Array, *, n: int, axis: int) -> Array:
         size = get_aval(a).shape[axis]
         if size == 0:
             return a
-        count = larger(size - 1, 0)  # of an array without elements none, at each size that a call may decide
+        count = larger(size - 1, 0)  # none of an array without elements, also if a call decides the size
         ends = ((size - count, size), (0, count))
         after, before = (movement.slice_in_dim(a, start, limit, axis=axis) for start, limit in ends)
         a = difference(after, before)

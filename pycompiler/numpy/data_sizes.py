@@ -1,4 +1,5 @@
-"""Results with data-dependent sizes, in graphs that allow them: see `core.data_sizes`. Below `index_plan`.
+"""Results with data-dependent sizes, in graphs that allow them: see `core.data_sizes`. `index_plan` imports this
+module.
 
 Each result is computed at its maximum size; `take_first` cuts it to the actual size.
 """
@@ -28,7 +29,7 @@ INT32 = np.dtype(np.int32)
 
 
 def hint() -> str:
-    """The advice that messages add about data-dependent sizes."""
+    """Advice for messages about data-dependent sizes."""
     if not is_dynamic():
         return 'or call the function under jit(..., dynamic="auto"), where sizes may depend on data'
     if current_scope() is None:
@@ -38,7 +39,7 @@ def hint() -> str:
 
 @dataclass(frozen=True)
 class Counted:
-    """A number of elements: the scalar, and the symbol that stands for it (0 if there can be none)."""
+    """A number of elements: the scalar, and its symbol (0 if there can be no elements)."""
 
     count: Array
     size: Dimension
@@ -56,7 +57,7 @@ class Places(Counted):
 
 
 def _scope(x: Any) -> Scope | None:
-    """The scope in which the size may depend on x; None if it may not."""
+    """The scope in which a size may depend on x; None without such a scope."""
     return current_scope() if isinstance(x, Tracer) and isinstance(_plain(x), GraphTracer) else None
 
 
@@ -68,7 +69,7 @@ def _plain(x: Any) -> Any:
 
 
 def counted(name: str, count: Array, most: Dimension) -> Counted | None:
-    """`Counted` for a traced count; None if sizes may not depend on it."""
+    """`Counted` for a traced count; None if sizes may not depend on the count."""
     scope = _scope(count)
     if scope is None:
         return None
@@ -76,7 +77,7 @@ def counted(name: str, count: Array, most: Dimension) -> Counted | None:
 
 
 def places_of(name: str, mask: Array) -> Places | None:
-    """The places where a mask of any shape holds; None if a size may not depend on it. One mask has one size."""
+    """The places where a mask of any shape holds; None if sizes may not depend on the mask. One mask has one size."""
     scope = _scope(mask)
     if scope is None:
         return None
@@ -88,7 +89,8 @@ def places_of(name: str, mask: Array) -> Places | None:
 
 
 def gathered_places(name: str, mask: Array) -> list[Array] | None:
-    """The indices where a mask holds, one array for each of its dimensions; None if a size may not depend on it."""
+    """The indices where a mask holds, one array for each of its dimensions; None if sizes may not depend on the
+    mask."""
     found = places_of(name, mask)
     return None if found is None else [found.first(part) for part in unravel(found.padded, get_aval(mask).shape)]
 
@@ -105,7 +107,7 @@ def unravel(places: Array, shape: Sequence[Any]) -> list[Array]:
 
 
 def not_empty(rows: Array) -> Array:
-    """An array with one more row if it may be empty, because a gather needs at least one row."""
+    """An array, with one more row if it may be empty, because a gather needs at least one row."""
     size, ndim = get_aval(rows).shape[0], get_aval(rows).ndim
     if not isinstance(size, Dim) or surely_below(0, size):
         return rows

@@ -1,4 +1,4 @@
-"""Deletion, insertion and repetition of parts of arrays. After `positions`."""
+"""Deletion, insertion and repetition of parts of arrays. Imports `positions`."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
 def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Array:
     """arr without the parts at an integer, a slice, a mask or integers of an axis (None: of the flat array).
 
-    Integers may be traced if assume_unique_indices states that none occurs twice.
+    Integers may be traced if assume_unique_indices states that they are unique.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.delete(pnp.array([1, 2, 3]), 1)
@@ -139,7 +139,7 @@ def _shifted(places: np.ndarray[Any, Any], count: Any, size: int) -> tuple[Any, 
 
 
 def _shifted_when_run(places: Array, count: Any, size: int) -> tuple[Array, Array]:
-    """As `_shifted`, for places that are not known yet: places out of bounds are clamped."""
+    """Like `_shifted`, for traced places: places out of bounds are clamped."""
     whole = dtypes.position_dtype("insert", size + count)
     places = cast(flattened(places), whole)
     places = ufuncs.clip(ufuncs.where(ufuncs.less(places, 0), ufuncs.add(places, size), places), 0, size)

@@ -1,7 +1,7 @@
 """einsum and einsum_path: sums of products by Einstein's convention, as a sequence of contractions of pairs.
 
-Each operand is first summed over the indices that only it has. Then the operands are contracted in the order that
-NumPy's einsum_path finds for their shapes.
+Each operand is first summed over indices that no other operand has. Then the operands are contracted in the order from
+NumPy's einsum_path for their shapes.
 """
 
 from collections.abc import Callable, Sequence
@@ -79,7 +79,7 @@ def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str],
             raise ValueError(
                 f"{name}: the index {letter!r} of the result of {subscripts!r} is not one of an operand, once"
             )
-    # NumPy, which finds the path, has letters alone.
+    # NumPy, which finds the path, accepts only letters.
     free = iter(letter for letter in unused if letter not in dots)
     names = {character: next(free) for character in dict.fromkeys(every) if character not in ascii_letters}
     table = str.maketrans(names)
@@ -203,7 +203,7 @@ def einsum(
 ) -> Array:
     """Sums of products by Einstein's convention: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
-    Without `->`, the indices that occur once are kept, in alphabetical order; `...` stands for broadcast dimensions.
+    Without `->`, the indices that occur once are kept, in alphabetical order; `...` means broadcast dimensions.
     optimize: the method that orders the contractions: 'auto' ('optimal' up to five operands), 'optimal', 'greedy',
     False (from left to right), or a path of einsum_path. _dot_general: the function for the matmul of a pair, with the
     signature of `lax.dot_general`. ValueError if the indices do not fit.
@@ -238,7 +238,7 @@ def einsum(
     if _dot_general is contraction.dot_general:
         result = eager_jit(_contracted, *arrays, **static)
     else:
-        # A function of the user may compute in other dtypes: it is told that of the result.
+        # A function of the user may compute in other dtypes, so it gets that of the result.
         static["preferred"] = static["preferred"] or get_aval(arrays[0]).dtype
         result = _contracted(*arrays, **static, dot_general=_dot_general)
     if boolean and wanted is None:

@@ -1,4 +1,5 @@
-"""numpy.fft: transforms along any axes, with lengths and normalization, based on lax's over the trailing axes.
+"""numpy.fft: transforms along any axes, with lengths and normalization, based on lax's transforms over the trailing
+axes.
 
 float16 and bfloat16 are computed in float32. Reference: NumPy's `numpy.fft`.
 """
@@ -56,7 +57,7 @@ def _plan(
     name: str, shape: Shape, s: Sequence[Dimension] | None, axes: Sequence[int] | None, kind: FftType
 ) -> tuple[tuple[int, ...], Shape]:
     """The axes, and the lengths of the real side along them."""
-    # Of IRFFT, the last axis has half of a spectrum. A complex transform of an array without elements is the array.
+    # For IRFFT, the last axis has half of a spectrum. A complex transform of an array without elements is the array.
     half, least = kind is FftType.IRFFT, 0 if s is None and kind in (FftType.FFT, FftType.IFFT) and 0 in shape else 1
     ndim = len(shape)
     if axes is None:

@@ -111,7 +111,8 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
 
 
 def mask_indices(n: int, mask_func: Callable[[Any, int], Any], k: int = 0, *, size: int | None = None) -> Any:
-    """The rows and columns where mask_func(ones((n, n)), k), as `triu`, is not 0; `size` of them, or all."""
+    """The rows and columns where mask_func(ones((n, n)), k) is not 0, for a function such as `triu`; `size` of them, or
+    all."""
     mask = mask_func(ones((n, n)), k)
     if isinstance(mask, Tracer):
         mask = np.asarray(mask_func(np.ones((n, n)), k))
@@ -145,7 +146,7 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
 def ix_(*args: Any) -> tuple[Array, ...]:
     """Vectors of indices, each along a separate dimension: x[ix_(a, b)] has the rows a and the columns b.
 
-    A vector of bools stands for the indices where it holds, which must be known.
+    A vector of bools means the indices where it holds, which must be known.
     """
     check_arrays("ix_", *args)
     results: list[Array] = []
@@ -161,7 +162,8 @@ def ix_(*args: Any) -> tuple[Array, ...]:
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
-    """An index for each dimension, in the dtype of the places in the flat array. Places outside of it are clamped."""
+    """An index for each dimension, in the dtype of the places in the flat array. Places outside of the array are
+    clamped."""
     check_arrays("unravel_index", indices)
     if not dtypes.is_integer(get_aval(indices).dtype):
         raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
@@ -244,8 +246,8 @@ def bincount(
 ) -> Array:
     """The count of each of 0, 1, ... among the integers x, or the sum of their weights.
 
-    length: the number of counts. Without it, they go up to the greatest number (outside jit), and there are at least
-    minlength. Negative numbers count as 0; numbers beyond the length are ignored.
+    length: the number of counts. Without it, the counts go up to the greatest number (outside jit), and there are at
+    least minlength counts. Negative numbers count as 0; numbers beyond the length are ignored.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.bincount(pnp.array([0, 1, 1, 3]))

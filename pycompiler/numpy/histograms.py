@@ -30,7 +30,7 @@ __all__ = [
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
-    """The edges of bins: `bins` itself if it is a vector of edges, else that number of equal bins over range.
+    """The edges of bins: `bins` itself if it is a vector of edges, else the edges of `bins` equal bins over range.
 
     range: (low, high), by default the minimum and the maximum of a. Equal limits are moved apart by 1/2 each.
     """
@@ -110,7 +110,7 @@ def histogram2d(
 ) -> tuple[Array, Array, Array]:
     """The number of points (x, y) in each bin, and the edges along x and y.
 
-    bins: a number, a vector of edges for both, or a list of two of either.
+    bins: a number or a vector of edges for both axes, or a list of one for each axis.
     """
     x, y = promoted_inexact("histogram2d", x, y)
     if not isinstance(bins, list | tuple) and np.ndim(bins) == 1 and len(bins) > 2:

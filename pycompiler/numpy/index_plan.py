@@ -1,4 +1,4 @@
-"""Analysis of an index expression: the part of each dimension of x that it selects, and the layout of the result.
+"""Analysis of an index expression: the selected part of each dimension of x, and the layout of the result.
 
 Only `plan` implements NumPy's rules for indices. `indexing` reads by a plan, `updates` writes by one. The result has
 two parts: the static `Plan`, which can be part of the key of a compiled call, and the arrays, which are its arguments.
@@ -79,7 +79,8 @@ class Entry:
 
     @property
     def is_far(self) -> bool:
-        """Whether it is a number that int32 does not hold. A slice can start there; arrays have no such positions."""
+        """Whether the value is a number that int32 does not hold. A slice can start there; arrays have no such
+        positions."""
         return isinstance(self.static, int) and type(self.array) is np.int64
 
 
@@ -130,7 +131,7 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
             shape = get_aval(item).shape
             masks.append((len(items), shape))
             places = _places(name, item)
-            # A mask without dimensions uses no dimension of x, and adds one of size 1 or 0.
+            # A mask without dimensions uses no dimension of x, and adds a dimension of size 1 or 0.
             items.extend(places if shape else [Entry(np.zeros(len(places[0]), np.int32))])
         elif item is None or item is Ellipsis or isinstance(item, slice | Dim):
             items.append(item)
@@ -189,7 +190,7 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True, checks: bool = True) 
         first = sum(map(_takes, items[:place]))
         first += len(rest) if dots and dots[0] < place else 0
         covered = shape[first : first + len(mask)]
-        # A mask without elements along a dimension holds nowhere, as in NumPy.
+        # As in NumPy, a mask without elements along a dimension holds nowhere.
         if len(covered) != len(mask) or any(
             m != n and not (isinstance(m, int) and m == 0) for m, n in zip(mask, covered, strict=True)
         ):
@@ -219,8 +220,8 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True, checks: bool = True) 
 
 
 def _neighbours(items: Sequence[Any]) -> bool:
-    """Whether the arrays and integers of an index are adjacent. An ellipsis separates them even if it stands for no
-    dimension, as in NumPy."""
+    """Whether the arrays and integers of an index are adjacent. As in NumPy, an ellipsis separates them even if it
+    covers no dimension."""
     arrays = [i for i, item in enumerate(items) if not (item is None or item is Ellipsis or isinstance(item, slice))]
     return bool(arrays) and arrays[-1] - arrays[0] + 1 == len(arrays)
 
@@ -228,7 +229,7 @@ def _neighbours(items: Sequence[Any]) -> bool:
 def _laid_out(
     name: str, shape: Any, axes: list[Any], order: list[Any], entries: list[Entry], together: bool, wrap: bool
 ) -> Plan:
-    # The dimensions of adjacent arrays replace the first of them; others come first.
+    # The dimensions of adjacent arrays take the place of the first array. Those of other arrays come first.
     batch = broadcast_of(name, *(entry.array for entry in entries)) if entries else ()
     return Plan(
         shape=tuple(shape),

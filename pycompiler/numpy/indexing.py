@@ -1,6 +1,6 @@
 """x[index]: slices, ellipsis, None, integers, integer and boolean arrays in any mixture.
 
-Reads by the plan that `index_plan` makes of an index: slices first, then one gather for the arrays. Indices out of
+Reads by the plan of an index from `index_plan`: slices first, then one gather for the arrays. Indices out of
 range are clamped, unless a mode specifies another rule.
 """
 
@@ -126,8 +126,8 @@ def sliced(x: Array, planned: Plan) -> Array:
     cuts = [axis if isinstance(axis, Slice) else Slice(0, size) for axis, size in zip(planned.axes, shape, strict=True)]
     if all(axis == Slice(0, size) for axis, size in zip(cuts, shape, strict=True)):
         return x
-    # A slice with a negative step is cut forwards from its last element, then reversed. One that may be empty, as each
-    # call decides, has no last element: it is cut from the reversed array.
+    # A slice with a negative step is cut forwards from its last element, then reversed. If each call decides whether it
+    # is empty, it has no last element, and is cut from the reversed array.
     turned = [dim for dim, axis in enumerate(cuts) if axis.step < 0 and isinstance(axis.count, Dim)]
     x = movement.rev(x, turned) if turned else x
     parts: dict[int, tuple[Dim, int]] = {}
@@ -156,7 +156,8 @@ def sliced(x: Array, planned: Plan) -> Array:
 
 
 def _each(x: Array, dim: int, count: Dim, step: int) -> Array:
-    """The first of each `step` elements along a dimension, of which `count` begin there: of whole groups."""
+    """The first element of each group of `step` elements along a dimension with `count` groups. Padding completes the
+    last group."""
     shape = get_aval(x).shape
     missing = [(0, count * step - size if i == dim else 0, 0) for i, size in enumerate(shape)]
     x = movement.pad(x, cast(0, get_aval(x).dtype), missing)
@@ -164,8 +165,8 @@ def _each(x: Array, dim: int, count: Dim, step: int) -> Array:
 
 
 def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
-    """x at scalars. While tracing, a static slice. Else the place is an argument, so that one compiled slice serves for
-    all places. A place outside of x is an argument, too: `checkify` finds it in the graph."""
+    """x at scalars. While tracing, it is a static slice. Else the place is an argument, so that one compiled slice
+    serves all places. A place outside of x is an argument, too: `checkify` finds it in the graph."""
     shape, dims = planned.shape, planned.indexed
     for dim in dims:
         if shape[dim] == 0:
@@ -183,7 +184,7 @@ def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
 
 
 def _cut(place: Any, size: Any) -> Slice | None:
-    """The slice at a place that is known to be inside of the dimension; otherwise None."""
+    """The slice at a place that is certainly inside of the dimension; otherwise None."""
     if place is None:
         return None
     return Slice(place, 1) if surely_below(-1, place) and surely_below(place, size) else None
@@ -197,5 +198,5 @@ def _at_places(x: Array, *arrays: Array, planned: Plan) -> Array:
     dtype = np.dtype(np.int64) if wide else INT32
     starts = [cast(chosen[dim], dtype) if dim in chosen else dtype.type(0) for dim in range(len(planned.shape))]
     sizes = tuple(1 if dim in chosen else size for dim, size in enumerate(get_aval(x).shape))
-    # A negative index does not count from the end here: dynamic_slice of ops clamps it.
+    # A negative index does not count from the end here: the primitive dynamic_slice clamps it.
     return movement.reshape(slices.dynamic_slice.bind(x, *starts, slice_sizes=sizes), planned.result_shape())

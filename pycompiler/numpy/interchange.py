@@ -25,7 +25,7 @@ __all__ = [
     "set_printoptions",
 ]
 
-# Texts of arrays, as NumPy writes them.
+# Texts of arrays, in NumPy's form.
 array_repr = np.array_repr
 array_str = np.array_str
 
@@ -43,9 +43,9 @@ def dlpack(
 ) -> Any:
     """The elements as a DLPack capsule, shared and marked as read-only, or a copy with `copy=True`. Waits for them.
 
-    Consumers of versions before 1.0 get the old capsule, which has no read-only mark; they must not write. The
-    elements are computed when this returns, so that any `stream` may read those of a GPU. Raises BufferError for a
-    dtype that DLPack does not have, or for another device than the array's.
+    Consumers of versions before 1.0 get the old capsule, which has no read-only mark; they must not write. The elements
+    are computed when this returns, so any `stream` may read the elements on a GPU. Raises BufferError for a dtype that
+    DLPack does not have, or for another device than the array's.
     """
     here = dlpack_device(self)
     if stream is not None and here[0] == _CPU:
@@ -80,7 +80,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
             raise BufferError(
                 f"from_dlpack: the array is on a device of DLPack type {int(kind)}; copy it to the CPU first"
             )
-        # The stream that will read the elements: the producer makes it wait for them.
+        # The producer makes the stream that will read the elements wait for them.
         stream["stream"] = owner.stream_handle
     try:
         capsule = x.__dlpack__(max_version=(1, 0), copy=copy, **stream)

@@ -1,6 +1,6 @@
 """Functions of scalars and vectors applied to whole arrays: `vectorize`, `ufunc`'s generic part, `apply_along_axis`.
 
-All are based on `vmap`, so that the function is called once.
+All are based on `vmap`, so they call the function once.
 """
 
 import functools
@@ -124,7 +124,7 @@ def vectorize(
 
 
 def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks: list[int]) -> Any:
-    """The function mapped over all axes except the last `ranks` of each value. The mapped axes broadcast; axes of size
+    """The function, mapped over all axes of each value except the last `ranks`. The mapped axes broadcast; axes of size
     1 are not mapped."""
     loops = [get_aval(value).shape[: get_aval(value).ndim - rank] for value, rank in zip(values, ranks, strict=True)]
     try:
@@ -152,7 +152,7 @@ def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks:
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
-    """Applies a function of vectors to each vector along an axis; its results replace the axis.
+    """Apply a function of vectors to each vector along an axis; its results replace the axis.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.apply_along_axis(lambda row: row.max() - row.min(), 1, pnp.array([[1, 4], [2, 9]]))

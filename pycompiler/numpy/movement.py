@@ -50,7 +50,7 @@ def shape(a: Any) -> tuple[Any, ...]:
     if isinstance(a, list | tuple):
         a = asarray(a)
     if not is_array(a):
-        # As JAX has it until this is an error: numpyro takes the shape of None.
+        # As in JAX, a warning until this becomes an error: numpyro asks for the shape of None.
         warn(f"shape: takes arrays and scalars; {a!r} of type {type(a).__name__} counts as one", DeprecationWarning)
         return np.shape(a)
     return get_aval(a).shape
@@ -68,8 +68,8 @@ def size(a: Any, axis: int | Sequence[int] | None = None) -> Any:
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
-    """x in another dtype; if it has that dtype, x itself, or a copy. Floats to integers truncate and saturate, nan
-    becomes 0.
+    """x in another dtype. If x has that dtype, the result is x itself, or a copy. Conversions of floats to integers
+    truncate and saturate; nan becomes 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.astype(pnp.array([1.7, -1.7]), int)
@@ -86,8 +86,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 @decided
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
     """The same elements in another shape. One size may be -1: it follows from the others. In the order "C" the last
-    index varies fastest, in "F" the first, on both sides. ValueError for another order. While a function is traced, an
-    array of NumPy stays one: as in JAX, its values can be read.
+    index varies fastest, in "F" the first, in both shapes. ValueError for another order. While a function is traced,
+    the result for an array of NumPy is one of NumPy: as in JAX, its values can be read.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.reshape(pnp.arange(6), (2, -1))
@@ -402,7 +402,7 @@ def tile(A: Any, reps: Any) -> Array:
     sizes = (1,) * (len(times) - ndim(A)) + shape(A)
     times = (1,) * (len(sizes) - len(times)) + times
     if get_aval(A).explicit_sharding is not None:
-        # One dimension after the other: a type with a sharding has a rule for joining two dimensions.
+        # One dimension after the other, because types with a sharding have a rule for joining two dimensions.
         result = movement.reshape(A, sizes)
         for dim, (count, size_) in enumerate(zip(times, sizes, strict=True)):
             now = shape(result)
@@ -419,7 +419,7 @@ def tile(A: Any, reps: Any) -> Array:
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Array]:
-    """Vectors as the coordinates of a grid: one array for each, constant along the axes of the others.
+    """Vectors as the coordinates of a grid: one array for each vector, constant along the axes of the others.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.meshgrid(pnp.arange(2), pnp.arange(3))[0]

@@ -1,4 +1,4 @@
-"""Arrays with nans: reductions that ignore nans, and the replacement of nans by numbers. After `reductions`."""
+"""Arrays with nans: reductions that ignore nans, and the replacement of nans by numbers. Imports `reductions`."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,6 +1,6 @@
 """Divisors of integers, signs and parts of floating-point numbers, bits in bytes.
 
-Continues `ufuncs` and is based on it.
+Imports `ufuncs`, which has the other elementwise functions.
 """
 
 from typing import Any
@@ -124,7 +124,7 @@ def _fraction(x: Array) -> Array:
     return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole))
 
 
-# Also at whole numbers, where the zero above would have none.
+# This derivative also holds at whole numbers, where the zero above has none.
 _fraction.defjvps(lambda tangent, *_: tangent)
 
 

@@ -1,4 +1,4 @@
-"""`pad`: the elements beyond the ends of each axis, by mode.
+"""`pad`: elements beyond the ends of each axis, by mode.
 
 The axes are padded one after the other, so that corners come from earlier padding.
 """
@@ -121,7 +121,7 @@ def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
 
 
 def _symbolic_widths(pad_width: Any, rank: int) -> list[tuple[Any, Any]]:
-    """As `_widths`, if some widths are symbolic sizes."""
+    """Like `_widths`, for widths some of which are symbolic sizes."""
     if isinstance(pad_width, dict):
         given: Any = [pad_width.get(axis, 0) for axis in range(rank)]
     else:
@@ -175,7 +175,7 @@ def _with_ends(array: Array, axis: int, before: int, after: int, first: Array, l
 
 
 def _taken(array: Array, places: Any, axis: int) -> Array:
-    """array at known places of an axis, joined from its runs."""
+    """array at known places of an axis, joined from runs of places."""
     parts: list[Array] = []
     start = 0
     while start < len(places):

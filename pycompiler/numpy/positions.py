@@ -1,4 +1,4 @@
-"""Places where conditions hold: nonzero and related functions; elements at places and their update. After `updates`.
+"""Places where conditions hold: nonzero and related functions; elements at places and their update. Imports `updates`.
 
 The number of places depends on data. Outside `jit` it is read; otherwise `size` gives it.
 """
@@ -46,7 +46,7 @@ def index_dtype() -> Any:
 
 
 def known_size(name: str, count: Array, size: Any) -> Any:
-    """`size`, or, without one, the value of `count`. Raises a ConcretizationTypeError if that is traced."""
+    """`size`, or, without one, the value of `count`. Raises ConcretizationTypeError for a traced count."""
     if size is not None:
         if isinstance(size, Dim):
             return max(size, 0)
@@ -74,7 +74,7 @@ def counting(mask: Array) -> Array:
 
 
 def holds(x: Array) -> Array:
-    """Where x is not zero."""
+    """The mask of the elements of x that are not zero."""
     return x if get_aval(x).dtype == dtypes.bool_ else ufuncs.not_equal(x, 0)
 
 
@@ -227,7 +227,7 @@ def compress(
         condition = movement.slice_in_dim(condition, 0, shape[axis])
     found = places_of("compress", whole) if size is None else None
     if found is not None and given <= shape[axis]:
-        # The axis that is cut comes first.
+        # The axis to cut comes first.
         moved = movement.transpose(a, [axis, *[i for i in range(len(shape)) if i != axis]])
         rows = found.first(take(not_empty(moved), found.padded, axis=0, mode="clip"))
         return movement.transpose(rows, [*range(1, axis + 1), 0, *range(axis + 1, len(shape))])
@@ -268,7 +268,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     """a with the elements at flat indices replaced by those of v, which repeat as needed.
 
     mode 'clip' clamps indices to the range (negative ones to 0), 'wrap' takes them modulo the size. Without a mode,
-    negative indices count from the end, and all are then clamped.
+    negative indices count from the end, and then all indices are clamped.
     """
     _not_inplace("put", inplace)
     check_arrays("put", a, ind, v)

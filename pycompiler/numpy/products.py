@@ -1,4 +1,4 @@
-"""More products of numpy: cross, kron, matvec, vecmat."""
+"""Products of numpy: cross, kron, matvec, vecmat."""
 
 from typing import Any
 
@@ -29,7 +29,8 @@ def _differ(name: str, a: Any, b: Any, what: str) -> ValueError:
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     """The cross products of vectors of 3 (or 2, whose third is 0) elements along axisa of a and axisb of b.
 
-    The result has them along axisc. For vectors of 2, it is only the third element. `axis` stands for all three.
+    The result has the vectors along axisc. For vectors of 2 elements, it is only the third element. `axis` replaces
+    axisa, axisb and axisc.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.cross(pnp.array([1, 0, 0]), pnp.array([0, 1, 0]))

@@ -47,7 +47,7 @@ def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
 def check_ranks(name: str, *xs: Any) -> None:
     """Apply the setting numpy_rank_promotion to operands with different numbers of axes.
 
-    Only operands with axes count, and only those of the function that the user called.
+    Only operands with axes count, and only operands of the function that the user called.
     """
     if config.numpy_rank_promotion != "allow":
         check_ranks_of(name, [get_aval(x).shape for x in xs])
@@ -95,7 +95,7 @@ def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
 
 
 def mixed_inexact(name: str, *xs: Any) -> list[Array]:
-    """As promoted_inexact, for arguments of different meaning and kind, such as an order and a number."""
+    """Like promoted_inexact, for arguments of different meaning and kind, such as an order and a number."""
     check_arrays(name, *xs)
     return broadcast(name, *_inexact_each(xs, *dtypes.joined(*xs)))
 
@@ -153,5 +153,6 @@ def widened(dtype: Any) -> Any:
 
 
 def requested(name: str, dtype: Any) -> Any:
-    """The dtype that a caller named; None stays. A 64-bit dtype is narrowed with a warning unless enable_x64 is set."""
+    """The dtype that the caller asks for; None stays. A 64-bit dtype is narrowed with a warning unless enable_x64 is
+    set."""
     return None if dtype is None else dtypes.canonicalize_requested(dtype, name)

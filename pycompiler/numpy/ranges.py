@@ -1,4 +1,4 @@
-"""Ranges of numbers: `arange`, and lines between two ends, with equal distances or equal ratios. After `creation`."""
+"""Ranges of numbers: `arange`, and lines between two ends, with equal distances or equal ratios. Imports `creation`."""
 
 import math
 from typing import Any
@@ -117,7 +117,7 @@ def linspace(
 def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) -> tuple[Array, Array]:
     """num numbers of a dtype from first to last along a first dimension (integers rounded down), and their distance."""
     given, whole = dtypes.wider(first, last), dtypes.is_integer(dtype)
-    # Not float16, which can't count far enough.
+    # float16 can't count far enough.
     kind = dtypes.wider(inexact(given), inexact(dtype), dtypes.float32)
     parts = num - 1 if endpoint else num
     # For a single number, the step is nan, and the number is the start.
@@ -141,11 +141,11 @@ def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) ->
         return cast(_exact_line(start, stop, count, shape, offset), dtype), step
     first, last = broadcast_to(first, shape), broadcast_to(last, shape)
     if whole:
-        # A single quotient of exact values, for whole numbers. It is rounded once, and not below a whole result.
+        # For whole numbers, a single quotient of exact values. It is rounded once, and never below a whole result.
         total = elementwise.mul(first, elementwise.sub(cast(count, kind), index))
         total = elementwise.add(total, elementwise.mul(last, index))
         return cast(elementwise.floor(elementwise.div(total, cast(count, kind))), dtype), step
-    if isinstance(num, int) and num == 1:  # it has no slope by the end, also where its cotangent is infinite
+    if isinstance(num, int) and num == 1:  # it has no derivative by the end, even if its cotangent is infinite
         return cast(first, dtype), step
     start_part = elementwise.mul(first, elementwise.sub(1.0, share))
     result = elementwise.add(start_part, elementwise.mul(last, share))
@@ -160,8 +160,8 @@ def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) ->
 def _exact_line(first: Any, last: Any, count: Any, shape: tuple[Any, ...], offset: Array) -> Array:
     """first + floor(k (last - first) / count) for integers, from the approximation first + offset.
 
-    The error of the offset follows from the remainder of its product with count, which is small. So the result is
-    right even if the products wrap.
+    The error of the offset follows from the remainder of its product with count, which is small. So the result is exact
+    even if the products wrap.
     """
     integer = dtypes.scalar_dtype(int)
     first, last = (broadcast_to(cast(end, integer), shape) for end in (first, last))

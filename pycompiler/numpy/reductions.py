@@ -49,7 +49,7 @@ def _restored(x: Array, shape: tuple[Any, ...], axes: tuple[int, ...], keepdims:
 
 
 def mask_of(name: str, where: Any, shape: tuple[Any, ...]) -> Array:
-    """The where= of a reduction, in the shape of the operand. ValueError unless it is of bools and fits."""
+    """The where= of a reduction, in the shape of the operand. ValueError unless it has bools and fits."""
     check_arrays(name, where)
     given = get_aval(where)
     if given.dtype != dtypes.bool_ or not broadcasts(given.shape, shape):
@@ -107,7 +107,7 @@ def _accumulated(
 
 
 def check_count(name: str, a: Any, axis: Axis, dtype: Any = None) -> None:
-    """Raise OverflowError if bools are counted, and a 32-bit integer may not hold their number."""
+    """Raise OverflowError for a count of bools that a 32-bit integer may not hold."""
     aval = get_aval(a)
     if dtype is None and aval.dtype == dtypes.bool_:
         dtypes.position_dtype(name, product_of(aval.shape[i] for i in canonical_axes(name, axis, len(aval.shape))))
@@ -159,8 +159,8 @@ def prod(
 
 
 def _has_none(size: Dimension) -> bool:
-    """Whether an axis is known to be empty. A data-dependent size is not known: the maximum of an empty axis is then
-    the lowest number."""
+    """Whether an axis is known to be empty. A data-dependent size is unknown. Then the maximum of an empty axis is the
+    lowest number."""
     return not depends_on_data(size) and is_empty(size)
 
 
@@ -268,7 +268,7 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def _count(name: str, a: Any, axis: Axis, where: Any, keepdims: bool, dtype: Any) -> Any:
-    """The number of averaged elements: a number, or an array if there is a mask."""
+    """The number of averaged elements: a number, or with a mask an array."""
     shape = get_aval(a).shape
     if where is not None:
         return cast(sum(mask_of(name, where, shape), axis, keepdims=keepdims), dtype)
@@ -374,7 +374,7 @@ def variance(
     centered = ufuncs.subtract(x, cast(center, computed))
     squares = lax.mul(centered, centered)
     if dtypes.is_complex(computed):
-        # The squared magnitudes, which are real numbers.
+        # The squared magnitudes are real numbers.
         squares = complexes.real(lax.mul(centered, complexes.conj(centered)))
         computed = dtypes.real_part(computed)
         wanted = dtypes.real_part(wanted) if dtype is None else wanted

@@ -1,4 +1,4 @@
-"""Arrays as sets: unique and the functions that are based on it. After `positions`.
+"""Arrays as sets: unique and the functions based on it. Imports `positions`.
 
 The size of a result depends on data. Outside `jit` it is read; otherwise `size` gives the maximum.
 """
@@ -42,7 +42,7 @@ def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
 
 
 def _keys_of(column: Array) -> list[Array]:
-    """What a column is sorted by, itself last. Complex numbers with a nan in a part come after the others."""
+    """The sort keys of a column, the column last. Complex numbers with a nan in a part come after the others."""
     return [ufuncs.isnan(column), column] if dtypes.is_complex(get_aval(column).dtype) else [column]
 
 
@@ -59,7 +59,7 @@ def _sorted_rows(x: Array, *, equal_nan: bool, with_end: bool = False) -> tuple[
     end = [cast(is_end, dtype)] if with_end else []
     keys = [key for column in columns for key in _keys_of(column)]
     *ordered, order = reduction.sort((*end, *keys, numbers), 0, num_keys=len(end) + len(keys))
-    # Of each column's keys, the last is the column.
+    # The last of each column's keys is the column.
     step = len(keys) // max(width, 1)
     ordered = ordered[len(end) + step - 1 :: step] if width else []
     first = movement.full((1,), True)
@@ -110,7 +110,8 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
 
 
 def _unique_of_perhaps_none(name: str, x: Array, equal_nan: bool) -> _Unique | None:
-    """As `_unique_rows`, for a size that may depend on data (else None). Rows may be missing: an end mark is added."""
+    """Like `_unique_rows`, for a size that may depend on data (else None). There may be no rows, so an end mark is
+    added."""
     more = not_empty(x)
     count = get_aval(more).shape[0]
     rows, new, order = _sorted_rows(more, equal_nan=equal_nan, with_end=True)
@@ -156,11 +157,11 @@ def unique(
 ) -> Any:
     """The different elements (along an axis: the different parts), sorted.
 
-    On request, further results are the place of the first occurrence of each, the number of the value of each element,
-    and the count of each.
+    On request, further results are the place of the first occurrence of each value, the value's number for each
+    element, and the count of each value.
 
-    The number of results is read from the values. Inside `jit`, `size` gives it: excess elements are dropped, and
-    missing ones are fill_value (by default the first element). With equal_nan, nans are one value.
+    The number of results is read from the values. Inside `jit`, `size` is the number of results: excess elements are
+    dropped, and missing elements are fill_value (by default the first element). With equal_nan, all nans are one value.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.unique(pnp.array([3, 1, 3]))
@@ -256,7 +257,7 @@ def union1d(ar1: Array, ar2: Array, *, size: int | None = None, fill_value: Any 
 def isin(
     element: Array, test_elements: Array, assume_unique: bool = False, invert: bool = False, *, method: str = "auto"
 ) -> Array:
-    """Whether each element is among the test elements, or with invert, is not.
+    """Whether each element is among the test elements; with invert, whether it is not.
 
     method 'compare_all' compares all pairs; 'sort' and 'binary_search' use a sorted order. The results are equal.
 
@@ -314,7 +315,7 @@ def _kept_first(x: Array, mask: Array) -> tuple[Array, Array]:
 
 
 def _kept_alone(x: Array) -> tuple[Array, Array]:
-    """A sorted vector, and a mask of its elements that occur once."""
+    """A sorted vector, and the mask of its elements that occur once."""
     rows, new, _ = _sorted_rows(movement.expand_dims(x, (1,)), equal_nan=False)
     count = get_aval(new).shape[0]
     last = movement.concatenate([movement.slice_in_dim(new, 1, count), movement.full((1,), True)], 0)

@@ -159,7 +159,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
 
 
 def _stands_before(element: Array, value: Array, side: str) -> Array:
-    """Whether an element stands before the place of a value; nan is the greatest number, also as a complex part."""
+    """Whether an element comes before the place of a value. nan is the greatest number, also as a complex part."""
     if dtypes.is_complex(get_aval(value).dtype):
         (re, im), (re_value, im_value) = ((real(x), imag(x)) for x in (element, value))
         both_nan = ufuncs.logical_and(ufuncs.isnan(re), ufuncs.isnan(re_value))
@@ -183,12 +183,12 @@ def _by_comparing(a: Array, v: Array, *, side: str) -> Array:
 
 def _by_halving(a: Array, v: Array, *, side: str) -> Array:
     count, shape = get_aval(a).shape[0], get_aval(v).shape
-    # A middle is computed from a sum. It does not overflow, because the sign bit is unused.
+    # The middle is computed from a sum, which does not overflow, because the sign bit is unused.
     index = dtypes.position_dtype("searchsorted", count)
     low, high = movement.full(shape, 0, index), movement.full(shape, count, index)
     for _ in range(count.bit_length()):
         middle = lax.shift_right_logical(lax.add(low, high), 1)
-        # If the range is empty, the middle may be the end. Its answer is not used.
+        # If the range is empty, the middle may be the end, and the comparison is not used.
         go_right = ufuncs.logical_and(ufuncs.less(low, high), _stands_before(take(a, middle, mode="clip"), v, side))
         low = ufuncs.where(go_right, lax.add(middle, 1), low)
         high = ufuncs.where(ufuncs.logical_and(ufuncs.less(low, high), ufuncs.logical_not(go_right)), middle, high)
@@ -196,8 +196,8 @@ def _by_halving(a: Array, v: Array, *, side: str) -> Array:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """a with its kth smallest element along an axis at its sorted place. No element before it is larger, no element
-    after it is smaller.
+    """a with its kth smallest element along an axis at its sorted place. No element before this one is larger, no
+    element after it is smaller.
 
     The smallest elements are in ascending order, the others in descending order; complex ones are all in ascending
     order.
@@ -228,7 +228,7 @@ def _partition(name: str, a: Any, kth: int, axis: int) -> tuple[Array, Array]:
 
 
 def _partitioned(a: Array, *, kth: Any, axis: int) -> tuple[Array, Array]:
-    # In descending order the smallest elements come last: they are reversed and moved to the front.
+    # In descending order, the smallest elements come last. They are reversed and moved to the front.
     aval = get_aval(a)
     count = aval.shape[axis]
     if dtypes.is_complex(aval.dtype):  # top_k does not support them; a sorted array is partitioned, too

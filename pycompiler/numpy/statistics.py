@@ -40,7 +40,8 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 
 def _lines(name: str, a: Any, axis: Any) -> tuple[Array, tuple[int, ...]]:
-    """a as a float with the given axes (None: all) merged into a last one; the shape of the result with sizes 1."""
+    """a as a float with the given axes (None: all) merged into a last axis, and the shape of the result with sizes
+    1."""
     check_arrays(name, a)
     shape = get_aval(a).shape
     axes = canonical_axes(name, axis, len(shape))
@@ -64,7 +65,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
 def nanmedian(
     a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
-    """The median over axes of the elements that are not nan; nan if there is none."""
+    """The median over axes of the elements that are not nan; nan without such elements."""
     _refused("nanmedian", out, overwrite_input)
     return _quantile("nanmedian", a, 0.5, axis, "midpoint", keepdims, None, True)
 
@@ -80,7 +81,8 @@ def quantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """The quantiles over axes: a share q (0..1, a scalar or a vector) of the elements lies below each; nan if any is.
+    """The quantiles over axes: a fraction q (0..1, a scalar or a vector) of the elements lies below each; nan if any
+    element is.
 
     method: 'linear', 'lower', 'higher', 'midpoint', 'nearest', 'inverted_cdf'. weights: of the shape of a, or of its
     axes; only for 'inverted_cdf'. The result has the dimension of q first.
@@ -104,7 +106,7 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """`quantile` of the elements that are not nan; nan if there is none."""
+    """`quantile` of the elements that are not nan; nan without such elements."""
     _refused("nanquantile", out, overwrite_input)
     return _quantile("nanquantile", a, q, axis, method, keepdims, weights, True)
 
@@ -175,7 +177,8 @@ def _quantile(
         raise ValueError(f"{name}: method is one of {', '.join(_METHODS)}, got {method!r}")
     check_arrays(name, a, q)
     if dtypes.is_complex(get_aval(a).dtype) and not name.endswith("median"):
-        # A value between two complex numbers is not defined. The median is: the mean of the two middle elements.
+        # A value between two complex numbers is undefined. Only the median is defined, as the mean of the two middle
+        # elements.
         raise ArgumentError(f"{name}: takes real arrays, got {short(a)}; ask for its real and imaginary parts")
     q = _shares(name, q)
     if get_aval(q).ndim > 1:
@@ -231,8 +234,8 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
         result = ufuncs.add(
             ufuncs.multiply(wide[0], lax.sub(cast(1, share.dtype), above)), ufuncs.multiply(wide[1], above)
         )
-        # Between two equal infinities, the result is that infinity, for any share. Between other equal numbers, the
-        # derivative has both shares.
+        # Between two equal infinities, the result is that infinity, for any fraction. Between other equal numbers, the
+        # derivative has both fractions.
         same = ufuncs.logical_and(ufuncs.equal(below, over), ufuncs.isinf(below))
         result = ufuncs.where(same, wide[0], result)
     elif method == "midpoint":
@@ -248,7 +251,7 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
 
 
 def _inverted_cdf(lines: Array, q: Array, *weights: Array, without_nan: bool) -> Array:
-    """The first element of each sorted line at which the sum of weights reaches the share q."""
+    """The first element of each sorted line at which the sum of weights reaches the fraction q."""
     aval, share = get_aval(lines), get_aval(q)
     ordered, weight = reduction.sort_key_val(lines, weights[0] if weights else movement.full_like(lines, 1.0), -1)
     missing = ufuncs.isnan(ordered)
@@ -286,7 +289,7 @@ def cov(
     """The covariances of variables, which are the rows of m (columns with rowvar=False) and of y.
 
     The divisor is the number of observations minus ddof: 1, or 0 with bias. fweights (integers): the count of each
-    observation; aweights: the weight of each.
+    observation; aweights: the weight of each observation.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.cov(pnp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))

@@ -1,4 +1,4 @@
-"""take and take_along_axis: elements at integer indices of one dimension. After `indexing`."""
+"""take and take_along_axis: elements at integer indices of one dimension. Imports `indexing`."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ def take(
 def refuse_out(name: str, out: Any) -> None:
     """Raise NotImplementedError for an output array, because arrays don't change."""
     if out is not None:
-        raise NotImplementedError(f"{name}: out is not taken, since arrays don't change; use the result")
+        raise NotImplementedError(f"{name}: out is not supported, since arrays don't change; use the result")
 
 
 def check_integers(name: str, what: str, x: Any) -> None:
@@ -92,7 +92,7 @@ def take_along_axis(
     *,
     wrap_negative_indices: bool | None = None,
 ) -> Array:
-    """arr at indices that differ for each element: out[i, j, k] = arr[i, indices[i, j, k], k] for axis 1.
+    """arr at separate indices for each element: out[i, j, k] = arr[i, indices[i, j, k], k] for axis 1.
 
     The other dimensions broadcast. Indices out of range give fill_value (as in take), with mode 'clip' the nearest
     element, with 'one_hot' 0. Negative indices count from the end, unless wrap_negative_indices is false.

@@ -1,4 +1,4 @@
-"""Functions that reverse, rotate and roll arrays. After `movement`."""
+"""Functions that reverse, rotate and roll arrays. Imports `movement`."""
 
 from collections.abc import Sequence
 from typing import Any

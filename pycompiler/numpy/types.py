@@ -1,7 +1,7 @@
 """The names of dtypes and of their kinds, and predicates on them.
 
-A name stands for its dtype and creates arrays of it, as `float16(1)`. The kinds are NumPy's abstract scalar types.
-Bases: `core.dtype`; JAX's `jax.numpy.issubdtype`.
+A name acts as its dtype and creates arrays of it, as `float16(1)`. The kinds are NumPy's abstract scalar types. It
+imports `core.types.dtype`, and follows JAX's `jax.numpy.issubdtype`.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ __all__ = [
 
 
 class Scalar(type):
-    """The class of the names of dtypes. Such a name stands for its dtype; a call creates an array, as `float16(1)`.
+    """The class of the names of dtypes. Such a name acts as its dtype; a call creates an array, as `float16(1)`.
 
     NumPy's numbers of the dtype are its instances; arrays are not.
     """
@@ -144,7 +144,7 @@ def _is_abstract(spec: Any) -> bool:
 
 
 def _dtype_of(spec: Any) -> dtypes.DType:
-    """The dtype of a name, a dtype or a type. Python's types stand for NumPy's 64-bit dtypes here."""
+    """The dtype of a name, a dtype or a type. Here Python's types mean NumPy's 64-bit dtypes."""
     if isinstance(spec, Scalar):
         return spec.dtype
     if isinstance(spec, dtypes.KeyDType):

@@ -1,6 +1,6 @@
 """Universal functions as objects: `ufunc`, and NumPy's binary functions that reduce, accumulate and update.
 
-Based on reductions and cumulative, which have the fast reductions by add, multiply, maximum, ...
+Imports reductions and cumulative, which have the fast reductions by add, multiply, maximum, ...
 """
 
 import inspect
@@ -33,7 +33,7 @@ from pycompiler.numpy.updates import IndexUpdate
 class ufunc(ArrayFunction):  # noqa: N801
     """A function of `nin` scalars with `nout` results, applied to arrays element by element.
 
-    func: a function of arrays, mapped by `vectorize` unless `call` applies it to whole arrays. identity: the neutral
+    func: a function of arrays. `vectorize` maps it, unless `call` applies it to whole arrays. identity: the neutral
     element, the start of a reduction. reduce, accumulate, at, reduceat: faster implementations than pairwise
     application of func, with the signatures of the methods. The methods are NumPy's, except `at`, which needs
     inplace=False and returns the changed array. Pairs are combined from the left, one after the other.
@@ -214,7 +214,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         return self._at_each(name, a, indices, *values)
 
     def _at_each(self, name: str, a: Any, indices: Any, *values: Any) -> Array:
-        """Apply one index after the other, because an index may occur twice."""
+        """Apply the indices one after the other, because an index may occur twice."""
         index = indices if isinstance(indices, tuple) else (indices,)
         lists = [i for i, one in enumerate(index) if not isinstance(one, slice) and one is not None and np.ndim(one)]
         if not lists:
@@ -266,11 +266,11 @@ _SIGNATURE = inspect.Signature([p for p in _parameters if p.name not in ("self",
 
 
 def _by_step(b: Array, shape: Any, index: tuple[Any, ...], lists: list[int], wide: tuple[int, ...]) -> Array:
-    """The values for an indexed array of a shape, those of each place of the index lists, which have the shape `wide`,
-    in turn: b broadcast by NumPy's rules."""
+    """b, broadcast by NumPy's rules to the values for an indexed array of a shape, in the order of the index lists,
+    which have the shape `wide`."""
     found = []
     for length in (1, 2):
-        # Only the shape counts: places are 0.
+        # Only the shape counts, so all places are 0.
         places = [
             np.zeros(length, int) if i in lists else one if one is None or one is ... or isinstance(one, slice) else 0
             for i, one in enumerate(index)

@@ -1,4 +1,4 @@
-"""Elementwise functions: arguments are promoted and broadcast, then bound to a primitive or composed of several."""
+"""Elementwise functions. They promote and broadcast their arguments, then bind a primitive or compose several."""
 
 import operator
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def _logarithm(primitive: str, base: int, x: Array) -> Array:
     dtype = get_aval(x).dtype
     if not dtypes.is_complex(dtype):
         return PRIMITIVES[primitive].bind(cast(x, dtype))
-    # Each part separately: a complex divisor would turn infinities into nans.
+    # Each part is divided separately, because a complex divisor would turn infinities into nans.
     return by_parts(lambda part: lax.mul(part, 1 / scalar_log(base)), lax.log(x))
 
 
@@ -95,7 +95,7 @@ deg2rad = alias(radians, "deg2rad")
 
 
 def fabs(x: Any, /) -> Array:
-    """The magnitude of x, as a float; integers are converted. TypeError for complex numbers, which abs takes."""
+    """The magnitude of x, as a float; integers are converted. TypeError for complex numbers: use abs."""
     (x,) = promoted_inexact("fabs", x)
     refuse_complex("fabs", x)
     return lax.abs(x)
@@ -276,7 +276,7 @@ def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
     step = lax.select(lax.lt(x, 0), 0.0, lax.select(lax.gt(x, 0), 1.0, y))
-    # The slope by x is 0 everywhere: not even a 0 flows back to it, which the slope of its own would make nan.
+    # The derivative by x is 0 everywhere. No 0 flows back to x, because the derivative of x itself could make it nan.
     return lax.select(isnan(x), lax.stop_gradient(x), step)
 
 
@@ -335,7 +335,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
         # No float has this many decimals, and the factor would be infinite.
         return as_array(a)
     factor = 10.0**decimals
-    # JAX keeps the weak type of a scalar alone.
+    # JAX keeps the weak type only of scalars.
     return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), get_aval(a).weak_type and not get_aval(a).shape)
 
 
@@ -416,7 +416,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 
 def refuse_complex(name: str, x: Any) -> None:
-    """Raise an error for complex numbers: a TypeError, as NumPy's, and a ValueError, as jax's."""
+    """Raise an error for complex numbers. It is a TypeError, as in NumPy, and a ValueError, as in jax."""
     if dtypes.is_complex(get_aval(x).dtype):
         raise ArgumentError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
 

@@ -1,7 +1,7 @@
 """x.at[index]: new arrays with some elements of x changed. Writes out of range are dropped unless a mode is given.
 
-Writes by the plan that `index_plan` makes of an index, in one scatter. A mask with one written value uses `where`, so
-that the mask may be traced.
+Writes by the plan of an index from `index_plan`, in one scatter. A mask with one written value uses `where`, so that
+the mask may be traced.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ class IndexUpdateRef:
     `mode` is the handling of indices out of range: 'drop' (a write is dropped, the default) or 'fill' (a read gives
     fill_value), 'clip' (the index is clamped), 'promise_in_bounds'. Without `wrap_negative_indices`, a negative index
     is out of range instead of counting from the end. `indices_are_sorted` and `unique_indices` are promises that make a
-    derivative cheaper, or possible.
+    derivative cheaper or possible.
     """
 
     __slots__ = ("array", "index")
@@ -262,7 +262,7 @@ class IndexUpdateRef:
 
 
 def _divided(name: str, function: Callable[..., Array], operands: tuple[Any, ...], out_sharding: Any) -> Array:
-    """The result, divided over devices as the caller asks."""
+    """The result, divided over devices by the caller's sharding."""
     if out_sharding is not None and decides(operands):
         return decided_by(out_sharding, name, function, operands)
     return divided(name, function(*operands), out_sharding)
@@ -294,7 +294,7 @@ def _held(x: Array, values: Any) -> Any:
 
 
 def chooses(x: Array, mask: Any, values: Any) -> bool:
-    """Whether the values that are written at a mask do not depend on the places where it holds."""
+    """Whether the values written at a mask do not depend on the places where it holds."""
     shape, ndim = get_aval(x).shape, len(get_aval(mask).shape)
     return get_aval(mask).shape == shape[:ndim] and broadcasts(get_aval(values).shape, shape[ndim:])
 
@@ -331,7 +331,7 @@ def _scattered(
     x: Array, values: Array, *arrays: Array, planned: Plan, method: str, mode: str, hints: tuple[bool, bool]
 ) -> Array:
     aval = get_aval(x)
-    # The operation runs in the dtype for whole arrays; the result is converted to the dtype of x.
+    # The operation runs in its dtype for whole arrays. The result is converted to the dtype of x.
     dtype = aval.dtype if method == "set" else dtypes.result_type(x, values)[0]
     x, values = cast(x, dtype), cast(values, dtype)
     if method == "subtract":
@@ -353,8 +353,8 @@ def _scattered(
 
 
 def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array, list[Array], dict[str, Any]]:
-    """The operands of a scatter that writes `values`, of the result's shape, by a plan: updates, indices, dimension
-    numbers. A slice is a window. A slice with a step becomes positions, an index like an array."""
+    """The operands of a scatter by a plan that writes `values`, which have the shape of the result: updates, indices,
+    dimension numbers. A slice is a window. A slice with a step becomes positions, an index like an array."""
     layout = planned.layout()
     sizes: list[Any] = [planned.batch[label[1]] if isinstance(label, tuple) else None for label in layout]
     windows: list[int] = []
@@ -425,7 +425,7 @@ def applied(
     if not planned.batch or hints[1]:
         old = read(name, x, planned, entries, "clip")
         return changed(name, x, index, cast(func(old), aval.dtype), "set", how, wrap, hints)
-    # The count of each element. A traced index may name an element as often as the index has places.
+    # The count of each element. A traced index may name an element at all of its places.
     ones = movement.full(planned.result_shape(), np.int32(1))
     zeros = movement.full(get_aval(x).shape, np.int32(0))
     counts = changed(name, zeros, index, ones, "add", how, wrap, hints)

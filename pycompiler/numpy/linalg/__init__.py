@@ -1,7 +1,7 @@
-"""numpy.linalg: decompositions, systems of equations, norms and products of stacks of matrices, on LAPACK.
+"""numpy.linalg: decompositions, systems of equations, norms and products of stacks of matrices, by LAPACK.
 
 All leading dimensions are batch dimensions. Integers are converted to the default float; float16 and bfloat16 are
-refused. A failure (a singular matrix, no convergence) gives nan or infinities, not an error.
+refused. A failure (a singular matrix, no convergence) gives nan or infinities, and no error.
 """
 
 from typing import NoReturn

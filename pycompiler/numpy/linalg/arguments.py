@@ -67,7 +67,7 @@ def one_batch(name: str, a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def eps_times(size: Any, eps: Any) -> Any:
-    """An array without dimensions times a size."""
+    """eps times a size, as an array without dimensions."""
     return lax.mul(cast(size, eps.dtype), eps) if isinstance(size, Dim) else np.asarray(size * eps, eps.dtype)
 
 

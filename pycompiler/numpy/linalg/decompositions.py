@@ -65,7 +65,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
 
 
 def qr(a: Any, mode: str = "reduced") -> Any:
-    """a = Q R. mode: 'reduced' (Q [m, min(m, n)]), 'complete' (Q [m, m]), 'r' (R alone), 'raw' (LAPACK's reflectors,
+    """a = Q R. mode: 'reduced' (Q [m, min(m, n)]), 'complete' (Q [m, m]), 'r' (only R), 'raw' (LAPACK's reflectors,
     transposed, and their scalar factors). ValueError for another mode.
 
     >>> import pycompiler.numpy as pnp

@@ -1,4 +1,4 @@
-"""Determinants of numpy.linalg. After `solving`."""
+"""Determinants of numpy.linalg. Imports `solving`."""
 
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class SlogdetResult(NamedTuple):
 
 
 def det(a: Any) -> Array:
-    """The determinant of each matrix [..., n, n]: by its definition for n up to 3, else by LU.
+    """The determinant of each matrix [..., n, n]: for n up to 3 by definition, else by LU.
 
     Derivatives up to the third are those of the determinant as a polynomial, also at singular matrices.
 
@@ -81,8 +81,8 @@ def _by_factors(a: Array) -> Array:
 
 @_by_factors.defjvp
 def _by_factors_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    # Of regular matrices it is Jacobi's formula, det(a) tr(a^-1 da), with the factors that are there. That divides by
-    # the pivots: some of a singular matrix are 0, and a small one leaves too few digits.
+    # For regular matrices it is Jacobi's formula, det(a) tr(a^-1 da), with the known factors. The formula divides by
+    # the pivots: some pivots of a singular matrix are 0, and a small pivot leaves too few digits.
     (a,), (tangent,) = primals, tangents
     result = _by_factors(a)
     factors, _, permutation = solvers.lu.bind(stop_gradient.bind(a))
@@ -94,10 +94,10 @@ def _by_factors_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Arra
         lax.gt(least, lax.mul(greatest, full_like(greatest, limit))), range(len(get_aval(least).shape))
     )
 
-    # The matrix of partial derivatives, not the derivative along the tangent: the transpose of a branch would be
-    # computed with zeros for what the other branch saved, if vmap computes both.
+    # The matrix of partial derivatives, not the derivative along the tangent. If vmap computes both branches, the
+    # transpose of a branch would be computed with zeros for the residuals of the other branch.
     def by_inverse(a: Array, result: Array) -> Array:
-        # Finite for singular matrices, too.
+        # It is finite for singular matrices, too.
         everywhere = movement.broadcast_in_dim(is_regular, get_aval(a).shape, ())
         a, known = (lax.select(everywhere, x, la.eye_like(a)) for x in (a, factors))
         inverse = solvers.linear_solve.bind(a, known, permutation, la.eye_like(a), transpose_a=0)

@@ -37,7 +37,8 @@ def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _root(total: Array, root: Callable[[Array], Array]) -> Array:
-    """The root of a sum of powers. At zero, where it has no slope, the derivative is 0, not a product of 0 and inf."""
+    """The root of a sum of powers. At zero, where it has no derivative, the derivative is 0, not a product of 0 and
+    inf."""
     vanishes = lax.eq(total, 0)
     return lax.select(vanishes, total, root(lax.select(vanishes, 1.0, total)))
 
@@ -77,8 +78,8 @@ def _order(name: str, order: Any) -> Any:
 
 
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
-    """The norm of the elements along axes (None: all), taken as one vector: the ord-th root of the sum of ord-th powers
-    of magnitudes. inf: the maximum; -inf: the minimum; 0: the number of nonzero elements.
+    """The norm of the elements along axes (None: all) as one vector: the ord-th root of the sum of ord-th powers of
+    magnitudes. inf: the maximum; -inf: the minimum; 0: the number of nonzero elements.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.vector_norm(pnp.array([1.0, -2.0]), ord=1)
@@ -109,7 +110,8 @@ def _matrix_norm(x: Array, *, axis: tuple[int, int], keepdims: bool, order: Any)
 
 
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The norm of vectors along one axis, or of matrices along two axes; of all elements without ord and axis.
+    """The norm of vectors along one axis, or of matrices along two axes. Without ord and axis, the norm of all
+    elements.
 
     ord of a vector: see vector_norm. ord of a matrix:
 
@@ -198,7 +200,8 @@ def _rank(x: Array, rtol: Array | None = None, *, hermitian: bool) -> Array:
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
     """The number of singular values of each matrix that exceed a bound, an integer.
 
-    The bound is rtol (or tol, its other name), not scaled; by default the maximum times max(m, n) eps.
+    The bound is rtol (or tol, its other name), without a scale. By default it is the maximum singular value times
+    max(m, n) eps.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.matrix_rank(pnp.ones((3, 3)))

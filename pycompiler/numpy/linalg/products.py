@@ -99,7 +99,7 @@ def _best_order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
 
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
     """The product of two or more matrices, in the order with the fewest multiplications. The first and the last may be
-    vectors. ValueError if shapes do not fit.
+    vectors. Raises ValueError if shapes do not fit.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.multi_dot([pnp.ones((2, 3)), pnp.ones((3, 4)), pnp.ones(4)])

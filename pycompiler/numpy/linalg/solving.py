@@ -134,7 +134,7 @@ def _pseudoinverse(a: Array, rtol: Array) -> Array:
 def _pseudoinverse_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
     a, rtol = primals
     p, da = _pseudoinverse(a, rtol), tangents[0]
-    # The parts of the derivative of a outside of its column and row space. They need no singular vectors.
+    # The parts of the derivative of a outside of its column and row space, which need no singular vectors.
     left = lax.sub(la.adjoint(da), _product(la.adjoint(da), a, p))
     right = lax.sub(la.adjoint(da), _product(p, a, la.adjoint(da)))
     moved = lax.sub(_product(p, la.adjoint(p), left), _product(p, da, p))
@@ -225,8 +225,8 @@ def lstsq(
     Further results are the squared residuals, the rank of a (int32) and its singular values.
 
     Singular values up to rcond times the maximum count as zero (by default max(m, n) eps; also for a negative rcond).
-    The residuals are returned even in cases without residuals in NumPy, unless numpy_resid is set, which reads the
-    rank. The derivatives of x are those of constant rank; singular values may be equal.
+    The residuals are returned even if NumPy returns none. With numpy_resid, they are as in NumPy, and the rank is read.
+    The derivatives of x are those of constant rank; singular values may be equal.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.lstsq(pnp.array([[1.0], [1.0]]), pnp.array([1.0, 3.0]))[0].round(3)
