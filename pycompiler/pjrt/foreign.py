@@ -90,7 +90,7 @@ def foreign_function(op: Any, slot: int) -> ForeignFunction:
     if version != 1 or "mhlo.backend_config" not in op.attributes:
         raise RuntimeError(
             f"{op.location}: the target {name} has the older interface of custom calls (api_version 0), which is not "
-            "supported.\nWhat to do: register a handler of XLA's FFI with api_version=1, and call it by jax.ffi.ffi_call"
+            "supported.\nWhat to do: register a handler of XLA's FFI with api_version=1, and call jax.ffi.ffi_call"
         )
     _register_types()
     try:

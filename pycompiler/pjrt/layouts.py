@@ -147,9 +147,7 @@ def _order(mode: str, kind: Any) -> Order:
     rank = len(kind.shape) if isinstance(kind, ir.RankedTensorType) else 0
     order = tuple([int(one) for one in reversed(found[1].split(",")) if one]) if found else ()
     if found is None or sorted(order) != list(range(rank)):
-        raise RuntimeError(
-            f"the layout of an array of {rank} dimensions is {mode}, expected each dimension once"
-        )
+        raise RuntimeError(f"the layout of an array of {rank} dimensions is {mode}, expected each dimension once")
     if found[2]:
         raise RuntimeError(
             f"the layout {mode} has tiles; arrays are dense, in any order of their dimensions.\n"
