@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
-# A first build on two cores: 590 steps in 9 minutes. A step in ccache takes a small part of this.
+# A first build on two cores: 590 steps in 9 minutes. A step from ccache takes a fraction of this.
 SECONDS_PER_STEP = 9 * 60 * 2 / 590
 # Shorter builds need no announcement.
 WORTH_TELLING = 30.0

@@ -1,6 +1,6 @@
 """Checks that no folder has more than 40 files of its own, so that a reader sees it at a glance.
 
-Counts what git knows, and new files that it does not ignore. Prints each larger folder and exits with 1.
+Counts the files in git, and new files that git does not ignore. Prints each larger folder and exits with 1.
 """
 
 import collections
@@ -13,7 +13,7 @@ MOST = 40
 
 
 def too_large(files: list[str], most: int = MOST) -> dict[str, int]:
-    """The folders with more files, and how many they have."""
+    """The folders with more files, and their numbers of files."""
     counts = collections.Counter(str(pathlib.PurePosixPath(file).parent) for file in files)
     return {folder: count for folder, count in sorted(counts.items()) if count > most}
 
@@ -21,11 +21,11 @@ def too_large(files: list[str], most: int = MOST) -> dict[str, int]:
 def main() -> int:
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    # A file that was deleted is known until the commit.
+    # git lists a deleted file until the commit.
     found = too_large([file for file in listed if file and (ROOT / file).exists()])
     for folder, count in found.items():
         print(
-            f"{folder}: has {count} files of its own, and may have {MOST}. Make folders of those that belong together."
+            f"{folder}: has {count} files of its own, expected at most {MOST}. Move related files into folders."
         )
     return 1 if found else 0
 

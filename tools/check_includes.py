@@ -2,8 +2,8 @@
 
 runtime/ never includes MLIR or LLVM, and only runtime/python includes Python. From runtime/, dialect/ includes only the
 headers that the compiler and the runtime share. In a part with rooms (ROOMS), a file includes the headers of its own
-room and of the rooms that its room may see. A unit is a header with the source of its name; the units of a part must
-not include each other in a circle. Prints each violation as file:line and exits with 1.
+room and of the rooms allowed to its room. A unit is a header with the source of its name; the units of a part must not
+include each other in a circle. Prints each violation as file:line and exits with 1.
 """
 
 import pathlib
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*(?:#\s*)?include\s*[<"]([^">]+)[">]')
 PYTHON = r"(Python\.h|nanobind/|numpy/|structmember\.h)"
-# All headers of runtime/ but those on which the compiler and the runtime agree.
+# All headers of runtime/ except those that the compiler and the runtime share.
 NOT_AGREED = r"runtime/(?!(Abi\.h|Accumulations\.h|SizeChecks\.h|Symbols\.def)$)"
 MLIR = r"(mlir|llvm|mlir-c|llvm-c)/"
 
@@ -26,7 +26,7 @@ RULES = [
     ("runtime/pjrt", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
     ("runtime/python", rf"({MLIR}|array/[A-Z]\w*/)", "the runtime's binding knows no MLIR"),
     ("tests/cpp", rf"({MLIR}|array/|{PYTHON})", "the runtime's tests know neither MLIR nor Python"),
-    ("dialect", NOT_AGREED, "of runtime/, the compiler sees the ABI alone"),
+    ("dialect", NOT_AGREED, "the compiler includes only the ABI of runtime/"),
     ("tools/array-opt", NOT_AGREED, "array-opt runs nothing"),
     ("dialect/include", PYTHON, "Python belongs in dialect/python"),
     ("dialect/lib", PYTHON, "Python belongs in dialect/python"),
@@ -56,7 +56,7 @@ def cmake_arrows(path: str, function: str) -> dict[str, set[str]]:
 
 
 def cmake_libraries(folder: str) -> dict[str, set[str]]:
-    """The allowed includes of folders that are a library each: all libraries that are linked, also indirectly."""
+    """The allowed includes of folders, each of which is a library: all linked libraries, also indirect ones."""
     names: dict[str, str] = {}
     linked: dict[str, list[str]] = {}
     for path in sorted((ROOT / folder).rglob("CMakeLists.txt")):
@@ -74,7 +74,7 @@ def cmake_libraries(folder: str) -> dict[str, set[str]]:
 
 
 def chain(*rooms: str) -> dict[str, set[str]]:
-    """Rooms of which each may include those to its left."""
+    """A list of rooms, each of which may include those to its left."""
     return {room: set(rooms[:i]) for i, room in enumerate(rooms)}
 
 
@@ -88,7 +88,7 @@ ROOMS = [
             "Abi": "support",
             "CollectiveWork": "collective",
             "DType": "support",
-            # Only an interface: its implementations are in the room `devices`.
+            # An interface, whose implementations are in the room `devices`.
             "Device": "memory",
             "GpuLibraries": "gpulibraries",
             "HostCallback": "loader",

@@ -1,7 +1,7 @@
 """Checks that no two Python files of tests/python have the same name.
 
-pytest imports each as a module of the name of its file, from its folder: of two with one name, it collects the first,
-and a whole run ends with an error. Prints each second file and exits with 1.
+pytest imports each file as a module with the file's name. Of two files with one name, it collects the first, and a
+whole run ends with an error. Prints each second file and exits with 1.
 """
 
 import pathlib
@@ -15,7 +15,7 @@ def main() -> int:
     faults = 0
     for file in sorted((ROOT / "tests" / "python").rglob("*.py")):
         file = file.relative_to(ROOT)
-        # Each folder's own: pytest keeps these apart.
+        # Files of each folder: pytest distinguishes these.
         if file.name in ("conftest.py", "__init__.py"):
             continue
         if first.setdefault(file.name, file) != file:

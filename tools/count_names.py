@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts the public names: those that exist, those in a test, those that docs/differences.md excludes with a reason.
+"""Counts the public names: existing names, tested names, and names that docs/differences.md excludes with a reason.
 
-tests/python/project/test_names.py runs it. By hand it prints the table, the names that are neither (`--missing`), or
-the names that no test mentions (`--untested`).
+tests/python/project/test_names.py runs it. On the command line it prints the table, the names that neither exist nor
+are excluded (`--missing`), or the names that no test mentions (`--untested`).
 """
 
 import argparse

@@ -3,8 +3,9 @@
     .venv/bin/python tools/fit_formulas.py > pycompiler/primitives/formulas/coefficients.py    # all, half a minute
     .venv/bin/python tools/fit_formulas.py ERFCX                                               # with their errors
 
-Each fit is the Chebyshev interpolation of a function of t in -1..1 with 50 digits, cut where the rest is below the
-precision, as a polynomial in t. A fit is smooth, and near 1, so the error of the polynomial is that of the result.
+Each fit is the Chebyshev interpolation of a function of t in -1..1 with 50 digits, as a polynomial in t. It is cut at
+the term after which the rest is below the precision. A fit is smooth, and near 1, so the error of the polynomial is
+that of the result.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from mpmath import mp, mpf
 mp.dps = 50
 
 NODES = 90
-# The root; the greatest errors of the fits, relative to the greatest value.
+# The root, and the maximum errors of the fits, relative to the maximum value.
 DIGAMMA_ROOT = mp.findroot(mp.digamma, 1.4616)
 DOUBLE, SINGLE, NARROW = mpf(2) ** -56, mpf(2) ** -31, mpf(2) ** -27
-# For fits whose least values are far below the greatest one.
+# For fits whose minimum is far below the maximum.
 FINE = mpf(2) ** -42
 # The formulas that compute in float32.
 IN_SINGLE = ("I0E", "I1E", "DAWSON", "NDTRI")
@@ -54,7 +55,7 @@ def chebyshev(function: Function, count: int = NODES) -> list[Any]:
 
 
 def cut(series: list[Any], error: Any) -> list[Any]:
-    """The shortest beginning whose rest is within the error, relative to the greatest coefficient."""
+    """The shortest prefix whose rest is within the error, relative to the largest coefficient."""
     allowed, rest = error * max(map(abs, series)), mpf(0)
     for count in range(len(series), 0, -1):
         rest += abs(series[count - 1])
@@ -99,7 +100,7 @@ def at(place: Function, function: Function) -> Function:
 
 
 def erfcx(x: Any) -> Any:
-    """exp(x^2) erfc(x), by its asymptotic series far out."""
+    """exp(x^2) erfc(x), by its asymptotic series for large x."""
     if x < 25:
         return mp.exp(x * x) * mp.erfc(x)
     total, term = mpf(1), mpf(1)
@@ -294,7 +295,7 @@ FITS: dict[str, Function] = {
 
 
 def fitted(name: str, error: Any) -> tuple[list[float], float]:
-    """The coefficients, and the sum of their magnitudes, in units of the least value of the function."""
+    """The coefficients, and the sum of their magnitudes, in units of the function's minimum."""
     series = FITS_OF[name]
     terms = monomials(cut(series, error))
     least = min(abs(mp.polyval(terms[::-1], mpf(k) / 50)) for k in range(-50, 51))

@@ -1,5 +1,5 @@
 """Prints the coefficients of Bessel functions of the second kind and of Airy's function,
-`pycompiler/primitives/formulas/coefficients_second.py`, as `tools/fit_formulas.py` prints those of the others.
+`pycompiler/primitives/formulas/coefficients_second.py`. `tools/fit_formulas.py` prints those of other functions.
 
     .venv/bin/python tools/fit_second_kind.py > pycompiler/primitives/formulas/coefficients_second.py
 """
@@ -14,7 +14,7 @@ from mpmath import mp, mpf
 
 
 def y_rest(order: int) -> Function:
-    """What is left of Y without its logarithm and its pole, at s = x^2; of the order 1 divided by x."""
+    """Y without its logarithm and its pole, at s = x^2; for the order 1, divided by x."""
 
     def function(s: Any) -> Any:
         x = mp.sqrt(s)
@@ -25,7 +25,7 @@ def y_rest(order: int) -> Function:
 
 
 def k_rest(order: int) -> Function:
-    """What is left of K without its logarithm, at s = x^2; of the order 1 times x."""
+    """K without its logarithm, at s = x^2; for the order 1, times x."""
 
     def function(s: Any) -> Any:
         x = mp.sqrt(s)

@@ -9,8 +9,8 @@ The inputs are:
   sizes that fit must run, other sizes must be refused
 - files of exported functions with a changed description or module
 
-`make fuzz SECONDS=600`. If a signal ends a tool, the input is kept under build/fuzz, with the command that repeats it.
-The exit status is 1 if the crash was in this project's code. `--seed` repeats a run, as far as it gets in the time.
+`make fuzz SECONDS=600`. If a signal ends a tool, the input is kept under build/fuzz, with the command that repeats the
+crash. The exit status is 1 if the crash was in this project's code. `--seed` repeats a run, as far as the time allows.
 """
 
 from __future__ import annotations
@@ -100,16 +100,16 @@ ATTRIBUTE = re.compile(
     r"|#\w+\.\w+<[^>\n]*>)"
 )
 
-# MLIR's functions that read and print modules, also those that it generates for this project's operations; and
-# functions that detect corrupted memory at the end.
+# MLIR's functions that read and print modules, also those generated for this project's operations, and functions that
+# detect corrupted memory at the end.
 READING = re.compile(
     r"BytecodeReader|mlir::detail::Parser::|::parse$|::readProperties$|parse\w*SourceFile|AsmPrinter::Impl"
     r"|~MLIRContext|llvm_shutdown"
 )
 
 
-# A note of MLIR's reader on bytecode that it refuses. It may have written outside of its memory before: a crash that
-# follows, at the latest when the process ends, is not ours.
+# A note of MLIR's reader about refused bytecode. The reader may have written outside of its memory before. So a later
+# crash, at the latest at the end of the process, is not ours.
 REFUSED_BYTECODE = "note: in bytecode version "
 
 
@@ -124,7 +124,7 @@ def read_corpus(folder: Path) -> list[str]:
 
 
 def split_functions(lines: list[str]) -> list[str]:
-    """Each function as one program, if none names another function; else the whole file."""
+    """Each function as one program, if no function names another one; else the whole file."""
     whole = "\n".join(lines) + "\n"
     starts = [number for number, line in enumerate(lines) if line.startswith("func.func")]
     if not starts or starts[0] != 0 or re.search(r"(?<!func )(?<!private )@\w", whole):
@@ -162,7 +162,7 @@ class Mutator:
         if not found:
             return text
         match = self.rng.choice(found)
-        # If it changes everywhere, the program is often still valid.
+        # If a part changes at all its places, the program is often still valid.
         if self.rng.random() < 0.8:
             return text.replace(match[0], replacement)
         return text[: match.start()] + replacement + text[match.end() :]
@@ -253,7 +253,7 @@ class Mutator:
 
 
 def with_main(program: str, mode: Mode) -> str:
-    """The program for a pipeline: with its first function as @main, which pipelines compile, and with sizes. A run uses
+    """The program for a pipeline, with its first function as @main, which pipelines compile, and with sizes. A run uses
     the program's own sizes."""
     runs = mode.tool == "array-run"
     if not runs and not any(argument.startswith("--array-to-") for argument in mode.arguments):
@@ -264,7 +264,7 @@ def with_main(program: str, mode: Mode) -> str:
 
 
 def run_arguments(program: str, rng: random.Random) -> list[str]:
-    """The inputs and the sizes for a run of @main, often with other counts than the program has."""
+    """The inputs and the sizes for a run of @main. Their numbers often differ from those of the program."""
     head = re.search(r"@main\((.*?)\)\s*(?:->|attributes|\{)", program, re.DOTALL)
     words = ["fill:1", "fill:0", "random", "fill:-1", "fill:1000000000", "[1, 2]", "3"]
     inputs = [f"--input={rng.choice(words)}" for _ in range(head[1].count("%") if head else 1)]
@@ -275,7 +275,7 @@ def run_arguments(program: str, rng: random.Random) -> list[str]:
     return inputs + ([f"--sizes={','.join(sizes)}"] if sizes else [])
 
 
-# Loads an exported function from the file in the first argument. Without an argument, writes the file that is changed.
+# Loads an exported function from the file in the first argument. Without an argument, writes the original file.
 LOADING = """
 import sys
 import pycompiler as pc, pycompiler.numpy as pnp
@@ -331,7 +331,7 @@ class ExportMutator:
         chance = self.rng.random()
         if chance < 0.2:
             behind[self.rng.randrange(len(behind))] = self.rng.randrange(256)
-        elif chance < 0.5:  # the module, which MLIR reads
+        elif chance < 0.5:  # the module, the input of MLIR's reader
             offset, size = description["functions"][0]["module"]
             for _ in range(self.rng.choice([1, 1, 2, 4])):
                 behind[offset + self.rng.randrange(size)] = self.rng.randrange(256)
@@ -374,7 +374,7 @@ class Ended:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the crash is not due to MLIR's readers and printers, or to memory that they corrupted. MLIR's passes
+        """Whether the crash is not due to MLIR's readers and printers, or to memory corrupted by them. MLIR's passes
         count as ours, because pipelines of this project give them their input."""
         if not self.frames:
             return REFUSED_BYTECODE not in self.told
@@ -425,7 +425,7 @@ class Fuzzer:
         with tempfile.NamedTemporaryFile(suffix=".mlir") as file:
             file.write(code)
             file.flush()
-            # Not `preexec_fn`, for which Python copies this process's page tables: the tests' process is large.
+            # `preexec_fn` would make Python copy this process's page tables, and the tests' process is large.
             command = ["prlimit", f"--as={MEMORY}", "--core=0", *self.command(mode), file.name, *arguments]
             if mode.tool == "array-opt":
                 command.append("--mlir-disable-threading")
@@ -463,7 +463,7 @@ class Fuzzer:
 
 
 def exported_function() -> bytes:
-    """The file that is changed; empty if the package can't be loaded."""
+    """The original file; empty if the package can't be loaded."""
     made = subprocess.run([sys.executable, "-c", LOADING], stdout=subprocess.PIPE, check=False)
     return made.stdout if made.returncode == 0 else b""
 
@@ -471,7 +471,7 @@ def exported_function() -> bytes:
 def fuzz(
     fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODES, batches: int | None = None
 ) -> dict[str, Ended]:
-    """The kinds of crashes, found in about so many seconds, or in so many whole batches, however long they take."""
+    """The kinds of crashes, found in about `seconds`, or in a number of whole batches of any duration."""
     corpora = {mode.corpus: read_corpus(ROOT / "tests" / "lit" / mode.corpus) for mode in modes if not mode.is_drawn}
     exported = exported_function() if any(mode.tool == "exports" for mode in modes) else b""
     usable = [mode for mode in modes if fuzzer.has(mode) and (mode.tool != "exports" or exported)]

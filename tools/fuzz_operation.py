@@ -49,7 +49,7 @@ class OperationProgram:
     expected: list[tuple[str, Shape]] = field(default_factory=list[tuple[str, Shape]])
     elements: int = 0
     is_plain: bool = False
-    # The share of known sizes. Code is generated for sums and products of the others.
+    # The fraction of known sizes. Code is generated for sums and products of the others.
     known: float = 0.15
 
     @classmethod
@@ -57,7 +57,7 @@ class OperationProgram:
         """A random program of an operation. Its arrays are small enough for a test."""
         while True:
             program = cls(rng, name or rng.choice(sorted(RULES)))
-            # About half of them fit.
+            # About half of the programs fit.
             program.is_plain, program.known = rng.random() < 0.4, rng.choice([0.15, 0.6, 0.9])
             program.settle(RULES[program.name](program))
             if program.elements <= MOST_ELEMENTS:
@@ -70,7 +70,7 @@ class OperationProgram:
         results = ", ".join(self.types)
         count = f":{len(self.types)}" if len(self.types) > 1 else ""
         attached = self.operation.replace("RESULTS", f"({results})" if len(self.types) > 1 else results)
-        # Sums, because the sizes of a function's results must follow from those of its arguments.
+        # The results are sums, because the sizes of a function's results must follow from those of its arguments.
         sums: list[str] = []
         scalars = [f"tensor<{element_of(type_)}>" for type_ in self.types]
         for number, (type_, scalar) in enumerate(zip(self.types, scalars, strict=True)):
@@ -114,7 +114,7 @@ class OperationProgram:
         return max(least, self.rng.choice([0, 1, 2, 3, 4, 5]))
 
     def array(self, shape: Sequence[int], element: str = "f32", given: str = "fill:1") -> str:
-        """The name of a new argument, of which some sizes may be known."""
+        """The name of a new argument, whose sizes may be partly known."""
         sizes: list[int | str] = []
         for size in shape:
             if self.rng.random() < self.known:

@@ -11,7 +11,7 @@ from fuzz_operation import FAR, RULES, OperationProgram, Results, Shape, dilated
 
 __all__ = ["RULES", "OperationProgram"]
 
-# Matrices: sizes as the operations name them, attributes, and further conditions.
+# Matrices: sizes by the operations' names, attributes, and further conditions.
 
 SAME = "left_side = true, lower = true, transpose_a = false, conjugate_a = false, unit_diagonal = false"
 MATRICES: list[tuple[str, str, str, Callable[[dict[str, int]], bool]]] = [
@@ -285,7 +285,7 @@ def _first(program: OperationProgram, rank: int | None = None, element: str = "f
 
 
 def _others(program: OperationProgram, shape: Shape, count: int, element: str = "f32") -> tuple[list[str], bool]:
-    """Arrays that should have the same shape, and whether they have it."""
+    """Arrays that should have the same shape, and whether their shapes are the same."""
     shapes = [tuple(program.near(size) for size in shape) for _ in range(count)]
     return [program.array(one, element) for one in shapes], all(one == shape for one in shapes)
 
@@ -419,7 +419,8 @@ def _slice(program: OperationProgram, name: str) -> Results:
         f": ({program.type(first)}) -> RESULTS"
     )
     program.expected = [("f32", (max(0, -(-(limit - start) // stride)),))]
-    # For an empty slice, a start beyond the end is right both ways; so is a limit within one stride before the start.
+    # For an empty slice, both outcomes are right if the start is beyond the end, or the limit within one stride before
+    # the start.
     program.fits = None if limit <= start else True
     return program.expected if limit <= shape[0] and limit - start > -stride else None
 

@@ -33,7 +33,7 @@ class Array:
 
 @dataclass
 class SizesProgram:
-    """A drawn program. `fits` is None if both outcomes are right: an empty slice that starts beyond the end."""
+    """A drawn program. `fits` is None if both outcomes are right, as for an empty slice that starts beyond the end."""
 
     rng: random.Random
     sizes: list[int] = field(default_factory=list[int])

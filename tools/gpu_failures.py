@@ -1,7 +1,7 @@
-"""A plugin of pytest for tools/first_gpu_run.sh: failures are written when they happen, into $OUT/failures-*.txt.
+"""A plugin of pytest for tools/first_gpu_run.sh: it writes each failure at once into $OUT/failures-*.txt.
 
 A kernel that traps makes the GPU unusable for its process. After such a failure the worker of pytest-xdist ends, so
-that the other tests run in a new one.
+that the other tests run in a new worker.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes a wheel in dist/: of the tree of `make build`, or for another Python (--python) in a separate tree.
+"""Makes a wheel in dist/, from the tree of `make build`, or for another Python (--python) from a separate tree.
 
 A wheel needs only glibc and libstdc++ from the machine. auditwheel determines the minimum versions, which become the
 tag of the wheel. A wheel with other requirements is refused here. Prints the path of the wheel.
@@ -45,7 +45,7 @@ def prepared(python: str) -> pathlib.Path:
 
 @contextlib.contextmanager
 def alone(folder: pathlib.Path) -> Iterator[None]:
-    """A lock: two builds of one tree would write the same files."""
+    """A lock, because two builds of one tree would write the same files."""
     with (folder / "wheel.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -38,7 +38,7 @@ SIZES = (1, 7, 64, 1000, 4097, 65536, 300_000)
 EDGES = (4, 33, 128, 200)
 FAILURES = 0.01
 HANG_SECONDS = 120
-# More memory than any machine has: a program that needs this for its temporaries fails when it runs.
+# More memory than any machine has. A program with temporaries of this size fails when it runs.
 TOO_LARGE = 1 << 44
 
 
@@ -215,13 +215,13 @@ class Thread:
         async def one(array: Any) -> Any:
             return await array
 
-        # Creating an event loop takes far longer than everything else here.
+        # Creating an event loop takes far longer than all other steps here.
         if self.random.random() < 0.9:
             return Pending("awaited", [])
         return Pending("awaited", asyncio.run(main()), [np.tanh(x) * 2 + x] * 3)
 
     def transfer(self) -> Pending:
-        """The NumPy array is overwritten as soon as the call has returned."""
+        """Overwrite the NumPy array as soon as the call has returned."""
         x = self.vector()
         want = np.tanh(x) * 2 + x
         y = chain(x)
@@ -240,7 +240,7 @@ class Thread:
         )
 
     def poisoned(self) -> Pending:
-        """Values that depend on a failure fail with it; others are computed."""
+        """Values that depend on a failure fail with it. Other values are computed."""
         x = self.floats(1000)
         good = self.array(x)
         bad = needs_too_much(good)
@@ -305,7 +305,7 @@ def resident_mib() -> int:
 
 
 def warm_up() -> None:
-    """Compile everything, for each size. Memory that is kept afterwards is a leak."""
+    """Compile all programs for each size. Memory that stays in use afterwards is a leak."""
     thread = Thread(0)
     for _ in range(60):
         faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)

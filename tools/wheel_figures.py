@@ -15,7 +15,7 @@ import tempfile
 import time
 
 ROUNDS = 15
-# Each in a separate process, minus the time of an empty process.
+# Times of separate processes, minus the time of an empty process.
 IMPORTS = {
     "numpy": "import numpy",
     "numpy, pycompiler": "import numpy, pycompiler",
@@ -33,7 +33,7 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit("usage: wheel_figures.py WHEEL")
     wheel = pathlib.Path(sys.argv[1])
-    # As installed by default, with the bytecode that Python compiles.
+    # The default installation, with the bytecode that Python compiles.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
         bin_folder = pathlib.Path(folder) / "bin"

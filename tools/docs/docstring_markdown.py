@@ -1,4 +1,5 @@
-"""Conversion of docstrings, plain text with examples, to Markdown: examples become blocks; only `code` is markup."""
+"""Conversion of docstrings to Markdown. Docstrings are plain text: examples become blocks, and only `code` is
+markup."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""Extensions of griffe, which reads the package's sources for the reference: functions that calls create, and
-docstrings as Markdown.
+"""Extensions of griffe, which reads the package's sources for the reference: functions created by calls, and docstrings
+as Markdown.
 
 In the source, `sin = _float_function("sin", ...)` is only an assignment. The imported module gives the signature and
 the docstring of the function.

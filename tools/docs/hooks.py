@@ -1,4 +1,4 @@
-"""MkDocs calls this file (mkdocs.yml). It adds the pages of the reference, which are generated from the code.
+"""Hooks of MkDocs (mkdocs.yml). They add the pages of the reference, which are generated from the code.
 
 Each generator is a file beside this one that yields (path below docs/, Markdown). Their output is not in git.
 """

@@ -1,4 +1,4 @@
-"""The places of the programs of LLVM and of this project, which print pages; messages if one is missing."""
+"""The places of the programs of LLVM and of this project that print pages, and messages for a missing program."""
 
 import subprocess
 from pathlib import Path

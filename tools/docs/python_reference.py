@@ -54,8 +54,8 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def hidden_by_files(module: ModuleType) -> list[str]:
-    """The places of functions of a package that have the name of one of its files, such as `jit`. A reader of only the
-    sources takes the name for the file."""
+    """The places of functions of a package that have the name of one of its files, such as `jit`. A tool that reads
+    only the sources takes the name for the file."""
     functions = {name: getattr(module, name) for name in public_names(module)}
     return [
         f"{value.__module__}.{name}"

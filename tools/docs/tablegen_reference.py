@@ -49,7 +49,7 @@ def name_of(section: str) -> str:
     """The op that a section describes, without the name of the dialect."""
     heading = re.match(r"## `array\.(\w+)`", section)
     if heading is None:
-        raise PluginError(f"docs: mlir-tblgen writes headings in another way now: {section.splitlines()[0]}")
+        raise PluginError(f"docs: mlir-tblgen writes headings in an unknown form: {section.splitlines()[0]}")
     return heading[1]
 
 
@@ -66,7 +66,7 @@ def described(root: Path, path: Path, *options: str) -> str:
     """The output of mlir-tblgen for one file: a second-level heading for each op or pass, and no other headings."""
     text = tablegen(root, path, *options).split("-->", 1)[1].strip()
     text = re.sub(r"^#### (.*?):?$", r"**\1**", text, flags=re.MULTILINE)
-    # Writers of IR do not need the C++ class. The name of a pass loses the dash of the command line.
+    # Writers of IR do not need the C++ class. The heading of a pass has no dash of the command line.
     text = re.sub(r"^### (`array\.[\w.]+`) \(.*\)$", r"## \1", text, flags=re.MULTILINE)
     text = re.sub(r"^### `-([\w-]+)`$", r"## `\1`", text, flags=re.MULTILINE)
     return re.sub(r"^```\n(?=operation ::=)", "```text\n", text, flags=re.MULTILINE) + "\n"

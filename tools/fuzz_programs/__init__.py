@@ -1,8 +1,9 @@
-"""Random programs beside JAX (`python -m fuzz_programs`). Importing it sets how JAX compiles: before JAX does so."""
+"""Random programs compared with JAX (`python -m fuzz_programs`). The import sets JAX's compilation flags, before JAX
+reads them."""
 
 import os
 
-# Fast to compile (the Makefile's ORACLE_FLAGS).
+# Flags for fast compilation (the Makefile's ORACLE_FLAGS).
 _FLAGS = (
     "--xla_backend_optimization_level=0",
     "--xla_cpu_use_fusion_emitters=false",

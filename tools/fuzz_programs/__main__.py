@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Programs that nobody would write, run in every way there is, beside JAX; what fails is printed as a small test.
+"""Random programs, run in all ways and compared with JAX. Failing programs are printed as small tests.
 
     make fuzz-programs SECONDS=600
     PYTHONPATH=tools .venv/bin/python -m fuzz_programs --seconds 600 --seed 1
 
-A program has shapes of no to four dimensions, sizes 0 and 1 among them, all dtypes, 5 to 30 operations of all families,
-loops, branches and callbacks. It is run eagerly, compiled, differentiated, mapped, in a scan, with symbolic sizes, on
-several devices, and exported. What is printed can be put into a test file as it is.
+A program has shapes of zero to four dimensions, sizes 0 and 1 among them, all dtypes, 5 to 30 operations of all
+families, loops, branches and callbacks. It is run eagerly, compiled, differentiated, mapped, in a scan, with symbolic
+sizes, on several devices, and exported. The printed text can be pasted into a test file.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import tempfile
 import time
 from pathlib import Path
 
-# Before either library is imported.
+# This must precede the import of both libraries.
 os.environ.setdefault("PYCOMPILER_NUM_CPU_DEVICES", "2")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 from fuzz_programs.fuzzing import ORACLE, fuzz
 
-# A process of its own draws so many programs: one that ends it costs no more than these.
+# The number of programs for one process. A program that ends the process costs only these.
 _BATCH = 25
 _BATCH_SECONDS = 900
 
@@ -36,8 +36,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--batches", type=int, help=f"this many batches of {_BATCH} programs, however long they take")
-    parser.add_argument("--most", type=int, default=20, help="stop after so many batches with failures")
+    parser.add_argument("--batches", type=int, help=f"the number of batches of {_BATCH} programs, of any duration")
+    parser.add_argument("--most", type=int, default=20, help="stop after this number of batches with failures")
     parser.add_argument("--batch", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.batch:
@@ -53,7 +53,8 @@ def main() -> int:
 
 
 def _run_batch(seed: str, seconds: float) -> bool:
-    """Whether one of a batch fails, which is printed. A process that JAX ends or holds says nothing of this project."""
+    """Whether a program of a batch fails; failures are printed. If JAX ends or blocks the process, it is no failure of
+    this project."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder) / "stage"
         command = [sys.executable, "-m", "fuzz_programs", "--batch", f"{seed}:{stage}", "--seconds", str(seconds)]

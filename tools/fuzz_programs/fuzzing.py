@@ -1,4 +1,4 @@
-"""Draws programs until the time is over, checks each in some ways, and prints what fails as a test."""
+"""Draws programs until the time is over, checks each in some ways, and prints failing programs as tests."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from fuzz_programs.shrink import shrink
 from fuzz_programs.ways import WAYS, Failure, check
 
 ORACLE = "# the oracle"
-"""How the file that says how far a process came begins while JAX computes."""
+"""The first line of the progress file of a process while JAX computes."""
 
-# All programs are run these ways, and some of the others.
+# All programs are run in these ways, and in some of the others.
 _ALWAYS = ("eager", "jit")
 _OTHERS = 4
 _WIDE = 0.2
@@ -28,14 +28,14 @@ _WIDE = 0.2
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """A program that fails one way, as small as it could be made."""
+    """A program that fails in one way, made as small as possible."""
 
     program: Program
     failure: Failure
     wide: bool
 
     def test(self, name: str) -> str:
-        """The text of a test that fails as the program does."""
+        """The text of a test that fails like the program."""
         body = "".join(f"    {line}\n" for line in self.program.text().splitlines())
         args = ", ".join(literal(x) for x in self.program.arguments())
         what = self.failure.message.splitlines()[0] if self.failure.message else ""
@@ -71,12 +71,12 @@ def fuzz(
     show: bool = False,
     stage: Path | None = None,
 ) -> list[Finding]:
-    """What fails of the programs that are drawn in so many seconds, or of so many programs.
+    """The failures of programs drawn within `seconds`, or of `programs` programs.
 
-    `stage` is a file that holds what is being run, for whoever finds the process gone.
+    `stage` is a file with the program that is running, for the case that the process ends.
     """
     reached = stage.write_text if stage else lambda text: None
-    # A random stream is the documentation's in both.
+    # Both libraries use the documented random stream.
     jax.config.update("jax_threefry_partitionable", False)
     warnings.simplefilter("ignore")
     deadline = time.monotonic() + seconds
@@ -109,7 +109,7 @@ def fuzz(
                 found.append(finding)
                 if show:
                     print(finding.test(f"program_{seed}"), flush=True)
-            # What fails compiled fails in the other ways too.
+            # A program that fails compiled fails in the other ways, too.
             break
     if show and stage is None:
         print(f"{drawn} programs, run {runs} times; {len(found)} kinds of failures")
@@ -131,6 +131,6 @@ def _reduced(program: Program, failure: Failure, wide: bool) -> Finding:
 
 
 def _signature(finding: Finding) -> str:
-    """What makes two failures the same: the operations that are left."""
+    """The key of equal failures: the remaining operations."""
     text = finding.program.text()
     return " ".join(sorted({word.split("(")[0] for word in text.split() if "." in word}))

@@ -1,7 +1,7 @@
 """Draws programs: values of random shapes and dtypes, 5 to 30 operations, loops and branches over some of them.
 
-JAX tells the type of each expression as it is drawn, by tracing it alone; one that it refuses is drawn again. So a
-program means something, whatever this project makes of it.
+JAX tells the type of each drawn expression, by tracing it alone. An expression that JAX refuses is drawn again. So each
+program is valid for JAX, independently of this project.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INPUT_DTYPES = ("float32",) * 8 + (
     "complex64",
 )
 _WIDE_DTYPES = (*_INPUT_DTYPES, "float64", "float64", "float64", "int64", "uint64", "complex128")
-# Values at which functions and comparisons change their mind, and some between.
+# Values at which functions and comparisons change their results, and some values between them.
 _FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 3.0, 1e-3, 4.0)
 _SPECIAL = (np.inf, -np.inf, np.nan)
 
@@ -64,7 +64,7 @@ class Scope:
         ]
         if not fitting:
             raise NoValueError
-        # What was made last, more often: so that programs are deep, not wide.
+        # The latest values are picked more often, so that programs are deep, not wide.
         return self.rng.choice(fitting[-4:] if self.rng.random() < 0.5 else fitting)
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ class Scope:
         self.types.update(zip(line.targets, types, strict=True))
 
     def type_of(self, line: Line) -> list[jax.ShapeDtypeStruct]:
-        """The types of what a line computes; TypeError and others where JAX refuses it."""
+        """The types of a line's results. Raises TypeError and other errors if JAX refuses the line."""
         known = {name: self.types[name] for name in line.uses() if name in self.types}
         text = "".join(f"{row}\n" for body in line.bodies for row in body.text(0))
 
@@ -120,7 +120,7 @@ def _kind(dtype: Any) -> str:
 
 
 def draw_program(rng: random.Random, wide: bool = False) -> Program:
-    """A program of 5 to 30 operations, and an input at least; of 64-bit types too where `wide`."""
+    """A program of 5 to 30 operations with at least one input; with `wide`, 64-bit types are used, too."""
     program = _draw(rng, wide)
     while not program.inputs:
         program = _draw(rng, wide)
@@ -134,7 +134,7 @@ def _draw(rng: random.Random, wide: bool) -> Program:
     wanted = rng.randrange(5, 31)
     while len(scope.lines) < wanted:
         _draw_line(scope, depth=0)
-    # All that nothing else uses, so that every line counts.
+    # The results are all unused values, so that every line counts.
     used = set().union(*(line.uses() for line in scope.lines))
     ends = [target for line in scope.lines for target in line.targets if target not in used]
     return Program(inputs, tuple(scope.lines), tuple(ends[-_MOST_RESULTS:])).pruned()
@@ -157,7 +157,7 @@ def _draw_input(rng: random.Random, wide: bool) -> np.ndarray:
 
 
 def _draw_line(scope: Scope, depth: int) -> None:
-    """Add a line, if one can be found in some tries."""
+    """Add a line, if some tries find a valid one."""
     for _ in range(_TRIES):
         try:
             if depth < 2 and scope.rng.random() < 0.12:
@@ -168,13 +168,13 @@ def _draw_line(scope: Scope, depth: int) -> None:
             types = scope.type_of(line)
         except NoValueError:
             continue
-        except Exception:  # whatever JAX says of an expression that means nothing
+        except Exception:  # any error of JAX for an invalid expression
             continue
         if line.targets:
             line = Line(tuple(scope.names.value() for _ in types), line.expression, line.bodies)
         scope.add(line, types if line.targets else ())
         return
-    # There is always something to compute.
+    # This line can always be computed.
     name = scope.pick()
     line = Line((scope.names.value(),), f"pnp.count_nonzero({name})")
     scope.add(line, scope.type_of(line))
@@ -191,10 +191,10 @@ def _draw_body(
     effects: bool = True,
     only_effects: bool = False,
 ) -> Body:
-    """A function of values of the types `more` and `wanted`, that gives values of the wanted types.
+    """A function from values of the types `more` and `wanted` to values of the types `wanted`.
 
-    How often a mapped function has its effects is not settled: there are none in one. With `only_effects` it hands its
-    arguments on, and is there for an effect.
+    The number of effects of a mapped function is not specified, so its body has none. With `only_effects` the function
+    returns its arguments, and has an effect.
     """
     own = [scope.names.value() for _ in (*more, *wanted)]
     inner = Scope(
@@ -214,7 +214,7 @@ def _draw_body(
 
 
 def _fitting(scope: Scope, wanted: jax.ShapeDtypeStruct, own: Sequence[str]) -> str:
-    """An expression of the wanted type: what the body made last, converted if it must be."""
+    """An expression of the wanted type: one of the body's values, converted if necessary."""
     made = [target for line in scope.lines for target in line.targets]
     name = scope.rng.choice([*own, *made, *made])
     have = scope.types[name]
@@ -231,7 +231,7 @@ def _fitting(scope: Scope, wanted: jax.ShapeDtypeStruct, own: Sequence[str]) -> 
 
 
 def _carried(scope: Scope) -> tuple[list[jax.ShapeDtypeStruct], str]:
-    """The types of some values, without weakness, and the expression that gives them so."""
+    """The types of some values, without weak types, and the expression of the values with these types."""
     picked = list(dict.fromkeys(scope.pick() for _ in range(scope.rng.randrange(1, 3))))
     types = [jax.ShapeDtypeStruct(scope.types[n].shape, scope.types[n].dtype) for n in picked]
     exact = [f"lax.asarray({n})" if not scope.types[n].weak_type else f"{n}.astype({n}.dtype)" for n in picked]
@@ -258,7 +258,8 @@ def _cond(scope: Scope, depth: int) -> Line:
 
 
 def _guarded(scope: Scope, branch: Body) -> Body:
-    """The branch with a function of its first argument, that has no slope or an infinite one where it is not taken."""
+    """The branch, with a function of its first argument that has no derivative, or an infinite one, where the branch is
+    not taken."""
     name, operation = scope.names.value(), scope.rng.choice(["sqrt", "log", "reciprocal"])
     line = Line((name,), f"pnp.{operation}({branch.parameters[0]})")
     results = (f"({branch.results[0]}) + {name}", *branch.results[1:])

@@ -1,4 +1,4 @@
-"""The two libraries that a program is run on, by the names that its text uses."""
+"""The two libraries that run a program, by the names in the program's text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pycompiler.random
 import pycompiler.scipy.special
 
 SEEN: list[float] = []
-"""What callbacks of the running program were shown, in one number each."""
+"""The arguments of the running program's callbacks, as one number each."""
 
 
 def seen(x: Any) -> None:
@@ -23,13 +23,13 @@ def seen(x: Any) -> None:
 
 
 def host(x: Any) -> Any:
-    """What a callback computes: something that keeps its shape and dtype."""
+    """The function of callbacks, which keeps shape and dtype."""
     x = np.asarray(x)
     return (x * np.asarray(2, x.dtype)).astype(x.dtype)
 
 
 def pack(out: Any) -> tuple[Any, ...]:
-    """The results of a scan of several carried values, side by side."""
+    """The results of a scan with several carried values, as one tuple."""
     carried, stacked = out
     return (*carried, stacked)
 
@@ -61,7 +61,7 @@ class _Wide:
         return getattr(jax.numpy, name)
 
 
-# What a program would compute without most of its rounding.
+# The names for a program with much smaller rounding.
 WIDE_NAMES: Mapping[str, Any] = {**JAX_NAMES, "pnp": _Wide()}
 OUR_NAMES: Mapping[str, Any] = {
     **_SHARED,

@@ -1,7 +1,7 @@
-"""The operations of generated programs: for each family, expressions over the values that there are.
+"""The operations of generated programs: for each family, expressions over the existing values.
 
-A maker draws one expression; `generate` asks JAX for its type, and draws again where JAX refuses it. So a maker need
-not know what is allowed, only what is likely to be. What differs from JAX on purpose is not drawn.
+A maker draws one expression. `generate` asks JAX for its type, and draws again if JAX refuses it. So the expressions of
+a maker need only be valid in most cases. Intended differences from JAX are not drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Values(Protocol):
-    """What a maker draws from: the names of values of a kind (`b`, `i`, `f`, `c`; several; "" for any)."""
+    """The values for a maker: the names of values of a kind (`b`, `i`, `f`, `c`; several; "" for any)."""
 
     rng: random.Random
 
@@ -38,7 +38,7 @@ _FLOAT_UNARY = _words(
 )
 _WITH_ENDS = _words("sqrt log log2 log10 arcsin arccos arccosh")
 _ANY_UNARY = _words("abs negative sign square conj real imag logical_not positive isfinite zeros_like ones_like")
-# Not nextafter: compiled by JAX, its denormals are zeros.
+# nextafter is not drawn: in code compiled by JAX, its denormals are zeros.
 _BINARY = _words(
     "add subtract multiply maximum minimum divide less less_equal greater equal not_equal logical_and "
     "logical_or logical_xor hypot arctan2 copysign fmax fmin logaddexp logaddexp2 float_power "
@@ -50,7 +50,7 @@ _INT_BINARY = _words(
 _REDUCTIONS = _words(
     "sum prod max min mean var std any all nansum nanmax nanmean ptp count_nonzero median argmax argmin"
 )
-# Not means: NumPy and JAX divide an infinite sum by a count differently.
+# Means are not drawn: NumPy and JAX divide an infinite sum by a count differently.
 _COMPLEX_REDUCTIONS = _words("sum prod var std any all nansum count_nonzero")
 _CUMULATIVE = _words("cumsum cumprod nancumsum nancumprod")
 _LAX_CUMULATIVE = _words("cummax cummin cumlogsumexp")
@@ -78,7 +78,7 @@ _KINDS = "bifc"
 
 
 def any_of(v: Values) -> str:
-    """A value, each kind as often as the others: programs hold few complex numbers."""
+    """A value of any kind with equal probability: programs have few complex numbers."""
     return v.pick(v.rng.choice(["", _KINDS]))
 
 
@@ -91,27 +91,27 @@ def axis_of(v: Values, name: str) -> int | None:
 def unary(v: Values) -> str:
     if v.rng.random() < 0.7:
         operation, a = v.rng.choice(_FLOAT_UNARY), v.pick("f")
-        if operation in ("exp", "exp2") and v.dtype(a).kind != "c":  # XLA takes x for log(exp(x)), whatever exp gives
+        if operation in ("exp", "exp2") and v.dtype(a).kind != "c":  # XLA replaces log(exp(x)) by x
             a = f"pnp.clip({a}, -8, 8)"
-        if operation == "arctanh" and v.dtype(a).kind != "c":  # near 1 all of it is rounding
+        if operation == "arctanh" and v.dtype(a).kind != "c":  # near 1 rounding dominates
             a = f"(0.9 * {a} / (1 + pnp.abs({a})))"
-        if operation == "log1p" and v.dtype(a).kind != "c":  # near -1, too
+        if operation == "log1p" and v.dtype(a).kind != "c":  # near -1 rounding dominates
             a = f"pnp.maximum({a}, -0.9)"
         if operation == "sinc":  # JAX's slope near 0 is a difference of large numbers
             a = stepped(v, a)
         if operation in _WITH_ENDS:  # rounding decides whether a value is still in the domain
             a = stepped(v, a)
-        if operation == "signbit":  # of a nan it is any, and JAX's sums begin with 0, so that none is -0
+        if operation == "signbit":  # the sign of a nan is arbitrary, and JAX's sums begin with 0, so that none is -0
             a = f"pnp.where({a} == 0, 0, pnp.nan_to_num({a}))"
         return f"pnp.{operation}({a})"
     operation, a = v.rng.choice(_ANY_UNARY), v.pick()
-    if operation == "sign" and v.dtype(a).kind == "c":  # of an infinity, JAX divides it by itself
+    if operation == "sign" and v.dtype(a).kind == "c":  # JAX divides an infinity by itself
         a = f"({a} / (1 + pnp.abs({a})))"
     return f"pnp.{operation}({a})"
 
 
 def scalar(v: Values, name: str) -> str:
-    """A number of Python that suits the value."""
+    """A number of Python that fits the value."""
     kind = v.dtype(name).kind
     if kind == "b":
         return v.rng.choice(["True", "False"])
@@ -124,18 +124,18 @@ def binary(v: Values) -> str:
     if v.rng.random() < 0.2:
         a, b = b, a
     operation = v.rng.choice(_BINARY)
-    if operation == "arctan2":  # of complex numbers it is JAX's only
-        # XLA's of two constant zeros is nan.
+    if operation == "arctan2":  # only JAX has it for complex numbers
+        # XLA's result for two constant zeros is nan.
         a, b = v.pick("fi"), f"pnp.add({v.pick('fi')}, 0.6)"
-    if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
+    if operation in ("power", "float_power"):  # XLA replaces log(x**y) by y * log(abs(x))
         a, b = base(a), exponent(v, b)
         if b.startswith("v") and v.dtype(b).kind == "c":
             # JAX's complex powers of 0, and those beyond the largest number, are nan.
             a, b = f"({a} + 1)", f"({b} / (1 + pnp.abs({b})))"
     if operation in ("fmod", "mod", "remainder", "floor_divide") or operation.startswith("logical"):
-        # Rounding decides about a quotient that is nearly whole, and about what is nearly 0.
+        # Rounding decides on a quotient that is nearly whole, and on a number that is nearly 0.
         a, b = stepped(v, a), "0.5" if b == "1e-3" else stepped(v, b)
-    if operation == "floor_divide":  # the sign of a quotient of 0 depends on how it is computed
+    if operation == "floor_divide":  # the sign of a quotient of 0 depends on the computation
         if is_real_float(v, b) or b.startswith("("):  # XLA's jitted quotient of two zeros is -1
             b = f"pnp.where({b} == 0, 1, {b})"
         return unsigned(f"pnp.floor_divide({a}, {b})")
@@ -144,16 +144,16 @@ def binary(v: Values) -> str:
     if operation.startswith(("equal", "not_equal", "less", "greater")):  # rounding decides
         a, b = (stepped(v, x) for x in (a, b))
     if operation in ("maximum", "minimum") and any(x.startswith("v") and v.dtype(x).kind == "c" for x in (a, b)):
-        a, b = f"pnp.nan_to_num({a})", f"pnp.nan_to_num({b})"  # JAX's pass over some nans
+        a, b = f"pnp.nan_to_num({a})", f"pnp.nan_to_num({b})"  # JAX's functions skip some nans
     if operation in ("multiply", "divide"):  # XLA's nan * False is 0, and its False / -1 is 0, not -0
         a, b = (f"{x}.astype(pnp.int32)" if x.startswith("v") and v.dtype(x).kind == "b" else x for x in (a, b))
-    if operation == "copysign":  # the sign of a nan is nobody's promise, that of 0 depends on how it is computed
+    if operation == "copysign":  # the sign of a nan is unspecified, that of 0 depends on the computation
         b = unsigned(f"pnp.nan_to_num({b})")
     return f"pnp.{operation}({a}, {b})"
 
 
 def stepped(v: Values, name: str) -> str:
-    """The value at the nearest eighth, so that all ways to compute it give the same number."""
+    """The value rounded to the nearest eighth, so that all ways to compute it give the same number."""
     return f"(pnp.round(pnp.clip({name}, -8, 8) * 8) / 8)" if is_real_float(v, name) else name
 
 
@@ -162,7 +162,7 @@ def is_real_float(v: Values, name: str) -> bool:
 
 
 def unsigned(number: str) -> str:
-    """The number with no sign of zero. XLA takes a sum with 0 for the number itself."""
+    """The number without the sign of zero. XLA replaces a sum with 0 by the number itself."""
     return f"pnp.where({number} == 0, 0, {number})"
 
 
@@ -179,12 +179,12 @@ def powers(v: Values) -> str:
 
 
 def base(a: str) -> str:
-    """A base whose powers are finite: of log(x**y) XLA makes y * log(x), which has no overflow."""
+    """A base whose powers are finite: XLA replaces log(x**y) by y * log(x), which does not overflow."""
     return f"pnp.minimum(pnp.abs({a}), 8)"
 
 
 def exponent(v: Values, b: str) -> str:
-    """A small exponent: JAX reads six bits of an integer, and NumPy has no integer power of a negative one."""
+    """A small exponent: JAX reads six bits of an integer, and NumPy has no negative powers of integers."""
     if not b.startswith("v") or v.dtype(b).kind in "bc":
         return b
     return f"({b} & 3)" if v.dtype(b).kind in "iu" else f"pnp.clip({b}, -4, 4)"
@@ -193,12 +193,12 @@ def exponent(v: Values, b: str) -> str:
 def reduction(v: Values) -> str:
     a = v.pick("fffibc")
     axis = axis_of(v, a)
-    # JAX's median of a scalar has a dimension then.
+    # Then JAX's median of a scalar has a dimension.
     keep = ", keepdims=True" if v.rng.random() < 0.3 and v.shape(a) else ""
-    # JAX's extrema of complex numbers pass over nan, and it has no places of them.
+    # JAX's extrema of complex numbers skip nan, and JAX has no places of these extrema.
     names = _COMPLEX_REDUCTIONS if v.dtype(a).kind == "c" else _REDUCTIONS
     name = v.rng.choice(names)
-    if name in ("count_nonzero", "any", "all"):  # rounding decides about what is nearly 0
+    if name in ("count_nonzero", "any", "all"):  # rounding decides on numbers that are nearly 0
         a = stepped(v, a)
     return f"pnp.{name}({a}, axis={axis}{keep})"
 
@@ -210,13 +210,13 @@ def cumulative(v: Values) -> str:
         backwards = v.rng.choice(["", ", reverse=True"])
         positive = axis % len(v.shape(a)) if axis is not None else 0
         operation = v.rng.choice(_LAX_CUMULATIVE)
-        if operation == "cumlogsumexp" and v.dtype(a).kind in "iu":  # JAX takes integers where there are none
+        if operation == "cumlogsumexp" and v.dtype(a).kind in "iu":  # JAX accepts empty arrays of integers
             operation = "cummax"
-        if v.dtype(a).kind == "c":  # the angle of a logarithm turns over, and JAX's extrema pass over nan
+        if v.dtype(a).kind == "c":  # the angle of a logarithm wraps, and JAX's extrema skip nan
             operation, a = v.rng.choice(["cummax", "cummin"]), f"pnp.nan_to_num({a})"
         return f"lax.{operation}({a}, axis={positive}{backwards})"
     operation = v.rng.choice(_CUMULATIVE)
-    if v.dtype(a).kind == "c":  # JAX multiplies by 1 first, which makes nan of complex infinities
+    if v.dtype(a).kind == "c":  # JAX multiplies by 1 first, so complex infinities become nan
         operation = operation.replace("prod", "sum")
     if operation.startswith("nan") and v.dtype(a).kind not in "iu":
         a = f"pnp.where(pnp.abs({a}) > 1, {a}, pnp.nan)"
@@ -270,17 +270,17 @@ def padding(v: Values) -> str:
     a, rng = any_of(v), v.rng
     pads = ", ".join(f"({rng.randrange(3)}, {rng.randrange(3)})" for _ in v.shape(a))
     modes = ["constant", "edge", "reflect", "wrap", "symmetric", "linear_ramp", "linear_ramp", "mean", "maximum"]
-    mode = rng.choice(modes) if 0 not in v.shape(a) else "constant"  # others have nothing to repeat
-    if mode == "linear_ramp" and v.dtype(a).kind in "iu":  # JAX's has the digits of float32
+    mode = rng.choice(modes) if 0 not in v.shape(a) else "constant"  # other modes have no elements to repeat
+    if mode == "linear_ramp" and v.dtype(a).kind in "iu":  # JAX's ramp has the digits of float32
         mode = "edge"
     if mode == "linear_ramp" or (mode == "maximum" and v.dtype(a).kind == "c"):
-        # JAX's line of one number does not reach its end, which makes NumPy's nan; its complex extrema pass over nan.
+        # JAX's line of one number does not reach its end, so NumPy's is nan. JAX's complex extrema skip nan.
         a = f"pnp.nan_to_num({a})"
     return f"pnp.pad({a}, ({pads}{',' if pads else ''}), mode={mode!r})"
 
 
 def _places(rng: random.Random, size: int, count: int) -> str:
-    """An array of so many indices, of a dtype of its own."""
+    """An array of `count` indices, with a drawn dtype."""
     dtype = rng.choice(["", "", ", pnp.int32", ", pnp.int8"])
     return f"pnp.array({[rng.randrange(-size, size) for _ in range(count)]}{dtype})"
 
@@ -288,7 +288,7 @@ def _places(rng: random.Random, size: int, count: int) -> str:
 def _index(v: Values, shape: Sequence[int]) -> str:
     """An index of an array of this shape: numbers, slices, arrays of indices, new dimensions."""
     rng = v.rng
-    if len(shape) > 1 and 0 not in shape and rng.random() < 0.25:  # arrays that something parts
+    if len(shape) > 1 and 0 not in shape and rng.random() < 0.25:  # arrays with another item between them
         count, between = rng.randrange(1, 4), rng.choice(["...", "...", ":", "None", "::-1"])
         last = 2 if between in (":", "::-1") and len(shape) > 2 else 1
         parted = [_places(rng, shape[0], count), between, _places(rng, min(shape[last:]), rng.choice([1, count]))]
@@ -306,7 +306,7 @@ def _index(v: Values, shape: Sequence[int]) -> str:
                 str(rng.randrange(-size, size)),
                 str([rng.randrange(-size, size) for _ in range(rng.randrange(1, 4))]),
             ]
-            # Inside: JAX drops the slopes of reads that were moved inside.
+            # The places are inside, because JAX drops the derivatives of reads that were moved inside.
             draws.append(f"pnp.mod({v.pick('i')}, {size})")
         draw = rng.choice(draws)
         parts.append(f"{draw}, :" if draw == "None" else f"pnp.array({draw})" if draw.startswith("[") else draw)
@@ -329,12 +329,12 @@ def indexing(v: Values) -> str:
     a = any_of(v)
     shape, rng = v.shape(a), v.rng
     index, axis = _index(v, shape), axis_of(v, a)
-    # Of bools there are no sums; JAX takes those of nothing.
+    # Bools have no sums; JAX accepts sums of no bools.
     kind = v.dtype(a).kind
-    # JAX's extrema of complex numbers pass over nan.
+    # JAX's extrema of complex numbers skip nan.
     extrema = [] if kind == "c" else ["max", "min"]
     method = rng.choice(["set", *extrema, *(["add", "multiply", "set"] if kind != "b" else [])])
-    # XLA computes nan * False as 0. JAX takes any shape where there is nothing to set.
+    # XLA computes nan * False as 0. If no element is set, JAX accepts any shape.
     value = v.pick("fi" if method == "multiply" else "fib")
     is_empty = 0 in (*shape, *v.shape(value)) or _selects_nothing(v, shape, index)
     new = scalar(v, a) if is_empty else rng.choice([scalar(v, a), value])
@@ -349,7 +349,7 @@ def indexing(v: Values) -> str:
             f"{a}.at[{index}].{method}({new})",
             f"lax.dynamic_slice({a}, ({starts}{',' if starts else ''}), {sizes})",
             f"lax.dynamic_update_slice({a}, {v.pick(rank=len(shape))}, ({starts}{',' if starts else ''}))",
-            # JAX gives another shape where there is nothing to take from.
+            # JAX gives another shape if there are no elements to take from.
             *([f"pnp.take({a}, {v.pick('i')}, axis={axis}, mode={mode!r})"] if 0 not in shape else []),
             f"pnp.take_along_axis({a}, pnp.argsort({a}, axis={axis}), axis={axis})",
             f"pnp.where({v.pick('bbifc')}, {a}, {new})",
@@ -368,7 +368,7 @@ def sorting(v: Values) -> str:
     return rng.choice(
         [
             f"pnp.sort({a}, axis={axis})",
-            # Numbers that are equal but for rounding have any order.
+            # The order of numbers that differ only by rounding is arbitrary.
             f"pnp.argsort(pnp.round({a} * 1.37, 2), axis={axis}, stable=True)",
             f"pnp.sort({a}, axis={axis}, descending=True)",
             f"lax.top_k(pnp.abs(pnp.nan_to_num({a})), 1)[{rng.randrange(2)}]",
@@ -376,8 +376,8 @@ def sorting(v: Values) -> str:
             f"pnp.searchsorted(pnp.sort(pnp.ravel({stepped(v, a)})), {stepped(v, v.pick('fi'))})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
             f"pnp.lexsort((pnp.round({a} * 1.37, 2), {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
-            f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # JAX's has nan as the least
-            # JAX's quantiles of infinities have a zero weight times them: nan.
+            f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # in JAX nan is the minimum
+            # JAX multiplies infinities by a zero weight in quantiles, which gives nan.
             f"pnp.quantile(pnp.where(pnp.isinf({a}), 0, {a}), {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",
             f"pnp.bincount({v.pick('i')}, length=4)",
             f"pnp.digitize({a}, pnp.array([-1.0, 0.0, 1.0]))",
@@ -387,10 +387,10 @@ def sorting(v: Values) -> str:
 
 def contraction(v: Values) -> str:
     a, b = v.pick("fficb"), v.pick("fficb")
-    if (v.dtype(a).kind == "b") != (v.dtype(b).kind == "b"):  # XLA makes 0 of False times nan
+    if (v.dtype(a).kind == "b") != (v.dtype(b).kind == "b"):  # XLA computes False times nan as 0
         b = a
     rng = v.rng
-    # One dimension more, which stands first or behind the vectors.
+    # One more dimension, before or behind that of the vectors.
     wider = f"pnp.stack([{a}, {rng.choice([a, v.pick(rank=len(v.shape(a)))])}], axis={rng.randrange(2)})"
     letters = "ijkl"[: len(v.shape(a))]
     other = "".join(rng.sample("ijklm", min(5, len(v.shape(b)))))
@@ -408,9 +408,9 @@ def contraction(v: Values) -> str:
             f"pnp.vecdot({a}, {b}, axis={axis_of(v, a)})",
             f"pnp.vecdot({a}, {wider}, axis={rng.choice([0, -1])})",
             f"pnp.einsum('{letters},{other}->{kept}', {a}, {b})",
-            # Each of both pads the shorter one, and a zero times nan is nan.
+            # Both libraries pad the shorter vector, and a zero times nan is nan.
             f"pnp.convolve(pnp.nan_to_num({a}, posinf=9, neginf=-9), pnp.nan_to_num({b}, posinf=9, neginf=-9))",
-            # Of equal vectors, the rounding of a product is left.
+            # For equal vectors, only the rounding of a product remains.
             f"pnp.cross({stepped(v, a)}, pnp.flip({stepped(v, b)}))",
         ]
     )
@@ -435,8 +435,8 @@ def decomposition(v: Values) -> str:
 
 def norm(v: Values) -> str:
     a, order = v.pick("fffic"), v.rng.choice(["None", "0", "1", "2", "pnp.inf", "-pnp.inf"])
-    if v.dtype(a).kind != "c":  # JAX squares a float16 as it is, which overflows
-        # The norm of order 0 counts what is not 0.
+    if v.dtype(a).kind != "c":  # JAX squares float16 numbers without conversion, which overflows
+        # The norm of order 0 counts the numbers that are not 0.
         a, axis = f"pnp.tanh({stepped(v, a) if order == '0' else a})", axis_of(v, a)
     else:
         axis = axis_of(v, a)
@@ -464,7 +464,7 @@ def window(v: Values) -> str:
     strides = tuple(rng.randrange(1, 3) for _ in shape)
     padding = rng.choice(["SAME", "VALID"])
     start, function = rng.choice([("-pnp.inf", "max"), ("0.0", "add"), ("pnp.inf", "min")])
-    # XLA can't differentiate windows of dilated operands for their extremum: it ends the process.
+    # XLA ends the process for the derivative of extrema over windows of dilated operands.
     dilation = (
         f", base_dilation={tuple(rng.randrange(1, 3) for _ in shape)}"
         if function == "add" and rng.random() < 0.5
@@ -472,7 +472,7 @@ def window(v: Values) -> str:
     )
     value = f"{a}.astype(pnp.float32)"
     if rng.random() < 0.3:
-        lhs, rhs = v.pick("f", 3), v.pick("f", 3)  # of zeros times what is not finite, as padding has them, JAX makes 0
+        lhs, rhs = v.pick("f", 3), v.pick("f", 3)  # JAX computes zeros times infinities or nans, as in padding, as 0
         return f"lax.conv_general_dilated(pnp.tanh({lhs}), pnp.tanh(pnp.nan_to_num({rhs})), (1,), {padding!r})"
     return f"lax.reduce_window({value}, {start}, lax.{function}, {size}, {strides}, {padding!r}{dilation})"
 
@@ -500,7 +500,7 @@ def types(v: Values) -> str:
     a, dtype = v.pick(), v.rng.choice(_DTYPES)
     if v.dtype(a).kind == "c":
         return f"pnp.real({a})"
-    # Functions give integers within rounding: the tanh of a large number.
+    # Some functions give integers up to rounding, such as tanh of a large number.
     source = f"pnp.rint({a})" if v.dtype(a).kind not in "iub" and "int" in dtype else a
     return f"{source}.astype(pnp.{dtype})"
 
@@ -509,14 +509,14 @@ def networks(v: Values) -> str:
     a, rng = v.pick("f"), v.rng
     name = rng.choice([*_NN, *_SPECIAL])
     if name in _NN:
-        if "softmax" in name:  # JAX's of an infinity is nan in the whole row
+        if "softmax" in name:  # with an infinity, JAX's whole row is nan
             return f"nn.{name}(pnp.nan_to_num({a}), axis={axis_of(v, a)})"
         if name == "celu":  # the sign of a result of 0 depends on the formula
             return unsigned(f"nn.{name}({a})")
         return f"nn.{name}({a})"
-    if name == "gammaln":  # JAX's has an error of 1e-7 where it is nearly 0
+    if name == "gammaln":  # JAX's function has an error of 1e-7 near its zeros
         a = f"(pnp.abs({a}) + 3)"
-    if name == "log_ndtr":  # of 5 JAX's is 9% off
+    if name == "log_ndtr":  # at 5, JAX's function has an error of 9%
         a = f"pnp.minimum({a}, 1)"
     if name in ("xlogy", "xlog1py"):
         return f"special.{name}({a}, {v.pick('f')})"
@@ -524,7 +524,7 @@ def networks(v: Values) -> str:
 
 
 def several(v: Values) -> str:
-    """Functions of many operands: what they cost to compile shows here."""
+    """Functions of many operands, which test the cost of compilation."""
     a = v.pick()
     names = ", ".join(v.rng.choice([a, a, v.pick(rank=len(v.shape(a)))]) for _ in range(v.rng.randrange(2, 5)))
     return v.rng.choice([f"pnp.stack([{names}])", f"pnp.concatenate([{names}])", f"pnp.array([{names}])"])

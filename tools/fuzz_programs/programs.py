@@ -1,7 +1,8 @@
-"""Programs as data: what `generate` makes, `ways` runs and `shrink` makes small. A program's text is its meaning.
+"""Programs as data: `generate` makes them, `ways` runs them, and `shrink` makes them small. A program's text is its
+meaning.
 
-A program is one function of arrays. Each line gives names to what an expression computes; an expression names modules
-as `pnp`, `lax`, `nn`, which are this project's or JAX's. Bodies of loops and branches are functions inside of it.
+A program is one function of arrays. Each line names the results of an expression. Expressions use modules such as
+`pnp`, `lax`, `nn`, which are this project's or JAX's. Bodies of loops and branches are inner functions.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ _INDENT = "    "
 
 @dataclasses.dataclass(frozen=True)
 class Body:
-    """A function that a line passes to a loop or a branch; it may use what stands before it outside."""
+    """A function that a line passes to a loop or a branch. It may use earlier values of the outer function."""
 
     name: str
     parameters: tuple[str, ...]
     lines: tuple[Line, ...]
     results: tuple[str, ...]
-    """Expressions; one of them is returned as it is, others as a tuple."""
+    """Expressions. A single one is returned itself, several are returned as a tuple."""
     form: str = "{}"
-    """How the results are returned: `({}, None)` for the body of a scan."""
+    """The form of the returned results: `({}, None)` for the body of a scan."""
 
     def text(self, depth: int, rounded: bool = False) -> Iterator[str]:
         yield f"{_INDENT * depth}def {self.name}({', '.join(self.parameters)}):"
@@ -42,7 +43,7 @@ class Body:
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """`targets = expression`; without targets it is there for its effect."""
+    """`targets = expression`; without targets, a line for its effect."""
 
     targets: tuple[str, ...]
     expression: str
@@ -73,14 +74,14 @@ class Program:
         return list(self.inputs.values())
 
     def function(self, names: Mapping[str, Any], rounded: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
-        """The function over the modules and functions of `names`. `rounded` takes each value, and gives one that rounds
-        otherwise."""
+        """The function over the modules and functions of `names`. `rounded` replaces each value by one with another
+        rounding."""
         scope = dict(names) | {"rounded": rounded}
         exec(compile(self.text(rounded=rounded is not None), "<program>", "exec"), scope)
         return scope["f"]
 
     def pruned(self) -> Program:
-        """Without lines and inputs that no result or effect needs."""
+        """The program without lines and inputs that no result or effect needs."""
         lines, needed = _needed(self.lines, set().union(*map(_words, self.results)))
         return Program({name: x for name, x in self.inputs.items() if name in needed}, lines, self.results)
 
@@ -146,5 +147,5 @@ def literal(x: np.ndarray) -> str:
 def _python(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_python, value))}]"
-    # A complex number as it prints is a sum, which loses the signs of zeros, infinities and nans.
+    # The printed form of a complex number is a sum, which loses the signs of zeros, infinities and nans.
     return f"complex({value.real}, {value.imag})" if isinstance(value, complex) else repr(value)

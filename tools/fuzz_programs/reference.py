@@ -1,8 +1,8 @@
-"""The oracle of the generated programs, and when a result differs from it.
+"""The oracle of the generated programs, and the comparison of results with it.
 
-`Reference` holds what JAX gives: the values, the gradient, and each of them once more at inputs that are moved by a few
-roundings. Where that moves the result much, a difference says nothing; where it doesn't, the result has to be the same.
-Integers can't be moved so: before a difference counts, each value within the program is moved, too.
+`Reference` has JAX's results: the values, the gradient, and both again at inputs moved by a few roundings. If this
+moves a result much, a difference does not count; otherwise the result must be the same. Integers can't be moved. So
+before a difference counts, each value within the program is moved, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from fuzz_programs import libraries
 from fuzz_programs.libraries import JAX_NAMES, WIDE_NAMES
 from fuzz_programs.programs import Program
 
-# JAX's barrier may return before its callbacks have, on a busy machine: none has come for this time, in seconds.
+# On a busy machine, JAX's barrier may return before its callbacks. They are complete if none has come for this time, in
+# seconds.
 _QUIET = 0.2
 
 
@@ -38,12 +39,12 @@ def leaves(out: Any) -> list[Any]:
 
 
 def weights(x: Any) -> np.ndarray:
-    """Cotangents that make no sum vanish by symmetry."""
+    """Cotangents for which no sum vanishes by symmetry."""
     return np.cos(np.arange(int(np.prod(np.shape(x)))) + 0.3).reshape(np.shape(x)).astype(np.float32)
 
 
 def loss(names: Any, f: Callable[..., Any]) -> Callable[..., Any]:
-    """A real number made of all the floats and complex numbers that `f` gives."""
+    """A function with a real result, made of all floats and complex numbers among the results of `f`."""
     lib = names["pnp"]
 
     def total(*args: Any) -> Any:
@@ -81,15 +82,15 @@ def rounding(seed: int) -> Callable[[Any], Any]:
 
 
 def if_any(compute: Callable[[], list[np.ndarray]]) -> list[list[np.ndarray]]:
-    """What it computes; nothing where it fails: a rounded value is another kind of number (no weak type)."""
+    """The results in a list; an empty list for a failure. A rounded value is of another kind (no weak type)."""
     try:
         return [compute()]
-    except Exception:  # anything: it is no answer
+    except Exception:  # any error: there is no answer
         return []
 
 
 def _callbacks_of_jax() -> list[float]:
-    """What JAX's callbacks were shown, when all have come."""
+    """The arguments of JAX's callbacks, after all of them."""
     jax.effects_barrier()
     count = -1
     while count != len(libraries.SEEN):
@@ -99,7 +100,7 @@ def _callbacks_of_jax() -> list[float]:
 
 
 class Reference:
-    """What JAX computes of a program; each part once, when it is asked for."""
+    """JAX's results for a program. Each part is computed once, at its first use."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -112,7 +113,7 @@ class Reference:
         self.moved = [[moved(x, eps, rng) for x in self.args] for _ in range(2)]
 
     def compute(self, wide: bool) -> None:
-        """All of it now, as far as there is an answer."""
+        """Compute all parts now, as far as there is an answer."""
         with jax.enable_x64(wide), contextlib.suppress(NoAnswerError):
             self.values  # noqa: B018 (computes)
             self.gradient  # noqa: B018
@@ -125,7 +126,7 @@ class Reference:
             self.seen = _callbacks_of_jax() if "debug.callback" in self.program.text() else []
             others = [[np.asarray(x) for x in leaves(run(*args))] for args in self.moved]
             jax.effects_barrier()
-        except Exception as error:  # anything: it is no answer
+        except Exception as error:  # any error: there is no answer
             raise NoAnswerError(str(error)) from error
         return [first, *others]
 
@@ -159,13 +160,13 @@ class Reference:
         return [found for seed in range(2) for found in if_any(lambda seed=seed: computed(seed))]
 
     def _exact(self, make: Callable[[Any], Callable[..., Any]]) -> list[np.ndarray] | None:
-        """What a function made of wider floats gives; None if it has no answer."""
+        """The results of a function with wider floats; None if there is no answer."""
         wide = {"f": np.float64, "c": np.complex128}
         args = [x.astype(wide.get(x.dtype.kind, x.dtype)) for x in self.args]
         try:
             with jax.enable_x64(True):
                 return [np.asarray(x) for x in leaves(make(WIDE_NAMES)(*args))]
-        except Exception:  # anything: it is no answer
+        except Exception:  # any error: there is no answer
             return None
 
     @functools.cached_property
@@ -187,10 +188,10 @@ def difference(
     exact: Callable[[], list[np.ndarray] | None] = lambda: None,
     rounded: Callable[[], list[list[np.ndarray]]] = list,
 ) -> str | None:
-    """Says where results differ by more than rounding explains; None where they don't. `least` is the rounding, in eps,
-    that the smallest number may have: that of terms that cancel. `exact` has the results of wider floats: a result
-    that is about as near to them as the wanted one is right. `rounded` has results of other roundings within the
-    program, which are asked for before a difference counts."""
+    """A text with the place where results differ by more than rounding explains; None without a difference. `least` is
+    the rounding, in eps, of the smallest number, for terms that cancel. `exact` gives the results with wider floats: a
+    result about as near to them as the wanted one is right. `rounded` gives results of other roundings within the
+    program, which are computed before a difference counts."""
     found = _difference(got, wanted, moved, eps, least, exact)
     if found is None or not (more := rounded()):
         return found

@@ -1,4 +1,4 @@
-"""Makes a failing program small: what can go away, goes, as long as the same way fails in the same manner."""
+"""Makes a failing program small: it removes parts while the same way fails with the same kind of failure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shrink(program: Program, fails: Fails, most: int = 300) -> Program:
 
 
 def _size(program: Program) -> tuple[int, int, int]:
-    """Lines first, then what the inputs hold, then the text."""
+    """The size of a program: the lines first, then the elements of the inputs, then the text."""
     elements = sum(x.size + x.ndim for x in program.inputs.values())
     simple = sum(int(np.count_nonzero(x)) for x in program.inputs.values())
     return program.length(), elements + len(program.inputs), simple + len(program.text())
@@ -52,21 +52,21 @@ def _smaller(program: Program) -> Iterator[Program]:
 
 
 def _with_values(program: Program) -> Iterator[Program]:
-    """What a line computes becomes an input: all that was before it may go."""
+    """Programs in which the result of a line is an input, so that earlier lines may be removed."""
     for number, line in reversed(list(enumerate(program.lines))):
         if len(line.targets) != 1 or line.has_effect():
             continue
         head = Program(program.inputs, program.lines[: number + 1], line.targets).pruned()
         try:
             value = np.asarray(head.function(JAX_NAMES)(*head.arguments()))
-        except Exception:  # the line alone means nothing
+        except Exception:  # the line alone is invalid
             continue
         lines = program.lines[:number] + program.lines[number + 1 :]
         yield Program({**program.inputs, line.targets[0]: value}, lines, program.results)
 
 
 def _fewer(lines: Sequence[Line]) -> Iterator[tuple[Line, ...]]:
-    """Without one line, another value in its place; or with a smaller body of one."""
+    """The lines without one, with another value in its place, or with a smaller body of one."""
     for number, line in enumerate(lines):
         before, after = tuple(lines[:number]), tuple(lines[number + 1 :])
         if not line.targets:

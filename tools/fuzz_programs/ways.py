@@ -1,6 +1,6 @@
-"""The ways to run a program, each beside the oracle.
+"""The ways to run a program, each compared with the oracle.
 
-What concerns many members at once is compared with the members one by one.
+Results for many members at once are compared with those of the members one by one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ MEMBERS = 4
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """A way that gives something else. Failures of one kind are one when a program is made smaller."""
+    """A way with another result than the oracle's. While a program is made smaller, failures of one kind count as
+    one."""
 
     way: str
     kind: str
@@ -36,7 +37,7 @@ class Failure:
         return other is not None and (self.way, self.kind) == (other.way, other.kind)
 
 
-# The ways. Each gives a difference in words, or None.
+# The ways. Each returns the text of a difference, or None.
 
 
 def _eager(program: Program, reference: Reference) -> str | None:
@@ -73,7 +74,7 @@ def _with_effects(run: Callable[..., Any], program: Program, reference: Referenc
 
 def _gradient(program: Program, reference: Reference) -> str | None:
     wanted, *moved = reference.gradient
-    # An infinite or undefined derivative depends on how it is computed.
+    # An infinite or undefined derivative depends on the computation.
     if not all(np.all(np.isfinite(x)) for each in (wanted, *moved) for x in each):
         raise NoAnswerError("not differentiable here")
     places = tuple(floats(program.arguments()))
@@ -91,7 +92,7 @@ def _gradient(program: Program, reference: Reference) -> str | None:
 
 
 def _members(program: Program) -> tuple[list[list[np.ndarray]], list[np.ndarray]]:
-    """Arguments of some members, and these stacked."""
+    """The arguments of some members, and the stacked arguments."""
     each = [program.arguments()]
     for number in range(1, MEMBERS):
         each.append([_varied(x, number) for x in program.arguments()])
@@ -113,7 +114,7 @@ def _one_by_one(f: Callable[..., Any], each: Sequence[Sequence[np.ndarray]]) -> 
 def _together(
     how: Callable[[Callable[..., Any]], Callable[..., Any]], program: Program, reference: Reference
 ) -> str | None:
-    """Whether members at once give what they give one by one."""
+    """The difference between the results of members at once and one by one, or None."""
     f = program.function(OUR_NAMES)
     each, stacked = _members(program)
     wanted = _one_by_one(pc.jit(f), each)
@@ -161,7 +162,7 @@ def _dynamic(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _gradient_of_members(program: Program, reference: Reference) -> str | None:
-    """The gradient of a mapped function, beside the members' gradients."""
+    """The gradient of a mapped function, compared with the members' gradients."""
     reference.gradient  # noqa: B018 (raises where there is none)
     f, places = program.function(OUR_NAMES), tuple(floats(program.arguments()))
     each, stacked = _members(program)
@@ -169,7 +170,7 @@ def _gradient_of_members(program: Program, reference: Reference) -> str | None:
     wanted = _one_by_one(pc.jit(pc.grad(total, places)), each)
     moved = _of_moved_members(pc.grad(total, places), each, reference)
     got = pc.jit(pc.grad(lambda *xs: pc.numpy.sum(pc.vmap(total)(*xs)), places))(*stacked)
-    # A member whose own gradient is undefined says nothing about the others.
+    # A member whose own gradient is undefined does not count.
     defined = [np.where(np.isfinite(x), x, 0) for x in wanted]
     cleaned = [np.where(np.isfinite(y), np.asarray(x), 0).astype(y.dtype) for x, y in zip(got, wanted, strict=True)]
     wanted = [x.astype(y.dtype) for x, y in zip(defined, wanted, strict=True)]
@@ -198,7 +199,7 @@ def _by_devices(f: Callable[..., Any], xs: Sequence[np.ndarray]) -> list[np.ndar
 
 
 def check(program: Program, way: str, reference: Reference | None = None, wide: bool = False) -> Failure | None:
-    """Run the program one way; a failure where it raises an error or gives something else than it should."""
+    """Run the program in one way. Returns a failure for an error or a wrong result."""
     with jax.enable_x64(wide), pc.enable_x64(wide), np.errstate(all="ignore"):
         reference = reference or Reference(program)
         try:
@@ -211,9 +212,8 @@ def check(program: Program, way: str, reference: Reference | None = None, wide: 
         return Failure(way, "wrong", found) if found else None
 
 
-# What is refused on purpose: callbacks in files, effects and groups of as many members as a call decides, loops without
-# a bound under grad (JAX gives 0 where it finds nothing to differentiate); and, as NumPy refuses them, transforms and
-# means of nothing.
+# Intended errors: callbacks in files, effects and groups whose number of members a call decides, loops without a bound
+# under grad (JAX gives 0 if it finds nothing to differentiate), and, as in NumPy, transforms and means of no elements.
 _DOCUMENTED = (
     "calls a function of this process",
     "it can't run once for each element",
@@ -221,7 +221,7 @@ _DOCUMENTED = (
     "or count them by fori_loop or scan",
     "has no derivative, for it calls a function of Python",
     "the lengths of a transform must be positive",
-    "is empty, so that mode",
+    "is empty, so mode",
 )
 
 

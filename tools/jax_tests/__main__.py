@@ -50,7 +50,7 @@ def run(file: Path, sources: Path, seconds: float, cases: int, options: list[str
         ended = ""
         try:
             done = subprocess.run(command, env=environment, timeout=seconds, capture_output=True, text=True)
-            # Of pytest: 0 is "all passed", 1 "some failed", 2 "no file could be read", 5 "no tests".
+            # pytest's exit status: 0 is "all passed", 1 "some failed", 2 "no file could be read", 5 "no tests".
             if done.returncode not in (0, 1, 2, 5) or (
                 done.returncode in (1, 2) and not os.path.getsize(outcomes.name)
             ):
@@ -80,13 +80,13 @@ HEAD = """\
 
 
 def _installed() -> Path | None:
-    """The folder of the JAX that is installed, which is not imported."""
+    """The folder of the installed JAX, which is not imported."""
     spec = importlib.util.find_spec("jax")
     return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
 def total(found: list[Outcome]) -> str:
-    """The row of all files."""
+    """The row for all files."""
     return row("**all**", [each | {"why": ""} for each in found]).rsplit("|", 2)[0] + "| |"
 
 

@@ -1,4 +1,4 @@
-"""What the stand-ins of `jax._src` give: public modules with a module's names, and the names that test_util needs."""
+"""The names in the stand-ins of `jax._src`: the public modules with a module's names, and the names for test_util."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pycompiler.core.config.config import UnknownSettingError, config
 from pycompiler.core.errors import ShardingTypeError
 from pycompiler.lax.operands import cast
 
-# jax._src.X -> the public modules in which its names are looked for. Of others: `jax.X`.
+# jax._src.X -> the public modules with its names. For other modules: `jax.X`.
 _PUBLIC = {
     "api": ("jax",),
     "array": ("jax",),
@@ -73,7 +73,7 @@ def public(name: str) -> tuple[str, ...]:
 
 
 class _Flag:
-    """A flag of the tests' command line, which there isn't: its default."""
+    """A flag of the tests' command line, which does not exist here: its default."""
 
     def __init__(self, name: str, default: Any = None, help: str = "", **_: Any) -> None:
         self.value = default
@@ -103,7 +103,7 @@ class _State:
             if callable(manager):
                 contexts.enter_context(manager(*values))
             else:
-                with contextlib.suppress(UnknownSettingError):  # one that has no effect here
+                with contextlib.suppress(UnknownSettingError):  # a setting without an effect here
                     contexts.enter_context(config.override(self._name, *values))
             yield
 
@@ -114,7 +114,7 @@ class _States(dict[str, _State]):
 
 
 class _Settings:
-    """`jax.config` as tests use it: names with `jax_`, and the flags of a command line that there isn't."""
+    """`jax.config` for tests: names with `jax_`, and the defaults of command-line flags."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -127,7 +127,7 @@ class _Settings:
             jax.config.update(name, value)
 
     def parse_flags_with_absl(self) -> None:
-        """The command line is this harness's."""
+        """Does nothing: the command line belongs to this harness."""
 
     config_with_absl = parse_flags_with_absl
 
@@ -174,7 +174,7 @@ class _Backend:
 
 
 def _common(*values: Any) -> Any:
-    """The dtype of values, of NumPy's functions too, which promote whatever the setting says."""
+    """The common dtype of values. NumPy's functions use it, too, and promote under any setting."""
     with pycompiler.numpy_dtype_promotion("standard"):
         return jax.numpy.result_type(*values)
 
@@ -184,7 +184,7 @@ def _inexact(dtype: Any) -> Any:
 
 
 def _as(value: Any, dtype: Any) -> Any:
-    """A value as NumPy's array, for references; one that is traced stays so."""
+    """A value as NumPy's array, for references; a traced value stays."""
     return value.astype(dtype) if isinstance(value, jax.core.Tracer) else np.asarray(value, dtype)
 
 
@@ -225,13 +225,13 @@ class _ExplicitX64(enum.Enum):
 
 
 class _Tokens:
-    """The order of effects between calls, of which there is none to clear when all have run."""
+    """The order of effects between calls. It is empty after all effects have run."""
 
     clear = block_until_ready = staticmethod(jax.effects_barrier)
 
 
 class _Effects:
-    """A set of kinds of effects, which files extend while they are imported."""
+    """A set of kinds of effects, which files extend at their import."""
 
     def add_type(self, kind: type) -> None:
         """Has no effect here."""
@@ -362,7 +362,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
         "empty_abstract_mesh": jax.sharding.AbstractMesh((), ()),
         "empty_concrete_mesh": jax.sharding.Mesh(np.array(None, object), ()),
     },
-    # Errors of JAX without public names, by the public errors that they derive from.
+    # Errors of JAX without public names, with their public base classes.
     "named_sharding": {"DuplicateSpecError": ValueError},
     "sharding": {"IndivisibleError": ValueError},
     "numpy.util": {
@@ -380,12 +380,12 @@ _GIVEN: dict[str, dict[str, Any]] = {
 
 
 def given(name: str) -> dict[str, Any]:
-    """The names that a module has whatever the public ones have."""
+    """The names of a module that take precedence over public ones."""
     names = dict(INTERNALS[name]()) if name in INTERNALS else {}
     names.update(SPARSE.get(name, {}) if name.startswith(INNER) else _GIVEN.get(name[len(ROOT) + 1 :], {}))
     return names
 
 
 def otherwise(module: str, name: str) -> Any:
-    """What a name is that neither the table nor a public module has; None if it stands for a module."""
+    """The value of a name that neither the table nor a public module has; None if the name is a module."""
     return _SETTINGS["config_states"][name] if module == f"{ROOT}.config" else None

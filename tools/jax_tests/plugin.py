@@ -35,13 +35,13 @@ def _prepare_test_util() -> None:
     for name in vars(test_util):
         if name.startswith(("count_", "collect_", "assert_num_")):
             setattr(test_util, name, names.no_cache)
-    # The name inside of JAX of a public property.
+    # The internal name of a public property.
     jax.Array._committed = property(lambda array: array.committed)
-    test_util.request_cpu_devices = lambda number: None  # the command line of this harness makes them
+    test_util.request_cpu_devices = lambda number: None  # the command line of this harness sets the number of devices
 
 
 def _raises(case: unittest.TestCase, kind: Any, regex: Any = None, function: Any = None, *args: Any, **kw: Any) -> Any:
-    """assertRaisesRegex without the text, which differs here."""
+    """assertRaisesRegex without a comparison of the text, which differs here."""
     if function is None:
         return case.assertRaises(kind)  # noqa: PT027 the tests are of unittest
     return case.assertRaises(kind, function, *args, **kw)  # noqa: PT027
@@ -53,13 +53,13 @@ def _warns(case: unittest.TestCase, kind: Any, regex: Any = None) -> Any:
 
 @contextlib.contextmanager
 def _deprecated(case: unittest.TestCase, *_: Any, **__: Any) -> Iterator[None]:
-    """What JAX is about to remove: it warns or fails there, and may work here."""
+    """Names that JAX will remove: they warn or fail in JAX, and may work here."""
     with contextlib.suppress(ValueError, TypeError):
         yield
 
 
 def _in(case: unittest.TestCase, member: Any, container: Any, msg: Any = None) -> None:
-    """assertIn, for which the text of an HLO module counts as a name from inside of JAX."""
+    """assertIn. The text of an HLO module counts as an internal name of JAX."""
     if isinstance(container, str) and member not in container and re.search(_HLO, member):
         raise stand_ins.InsideOfJaxError("the text of an HLO module")
     _assert_in(case, member, container, msg)
@@ -70,7 +70,7 @@ _assert_in = unittest.TestCase.assertIn
 
 
 def _ignore_text() -> None:
-    """Errors and warnings are compared by their kind."""
+    """Compare errors and warnings only by their kind."""
     from jax._src.test_util import JaxTestCase
 
     unittest.TestCase.assertIn = _in
@@ -86,7 +86,7 @@ _ignore_text()
 
 
 def _rule(file: str, name: str, error: str = "") -> str | None:
-    """The reason why a test is not counted, of not_counted.toml."""
+    """The reason why a test is not counted, from not_counted.toml."""
     for rule in _RULES:
         if (
             re.fullmatch(rule["file"], file)
@@ -103,7 +103,7 @@ def _write(file: str, test: str, outcome: str, why: str) -> None:
 
 
 def _inside(error: BaseException | None) -> str | None:
-    """The name from inside of JAX that an error or one of its causes is about."""
+    """The internal name of JAX in an error or in one of its causes."""
     while error is not None:
         if isinstance(error, stand_ins.InsideOfJaxError):
             return str(error)
@@ -112,7 +112,7 @@ def _inside(error: BaseException | None) -> str | None:
 
 
 def _private(info: pytest.ExceptionInfo[BaseException], file: Path) -> str | None:
-    """The private attribute of one of JAX's objects that the test itself asks for."""
+    """The private attribute of one of JAX's objects that the test itself reads."""
     found = re.search(r"has no attribute '(_[a-z]\w*)'", str(info.value))
     here = (file.parent, Path(os.environ["JAX_TESTS_SOURCES"]) / "_src")
     if info.type is not AttributeError or found is None or Path(str(info.traceback[-1].path)).parent not in here:

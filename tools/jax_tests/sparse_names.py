@@ -1,5 +1,5 @@
-"""The private names that tests take from the modules inside of `jax.experimental.sparse`, by this package's functions
-of arrays."""
+"""Private names of the inner modules of `jax.experimental.sparse` that tests use, by this package's functions of
+arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pycompiler.experimental.sparse import bcoo_places, bcoo_products, bcsr, coo
 
 
 class SparseInfo(NamedTuple):
-    """What is static in a BCOO."""
+    """The static data of a BCOO."""
 
     shape: tuple[int, ...]
     indices_sorted: bool = False
@@ -22,7 +22,7 @@ class SparseInfo(NamedTuple):
 
 
 class COOInfo(NamedTuple):
-    """What is static in a COO."""
+    """The static data of a COO."""
 
     shape: tuple[int, ...]
     rows_sorted: bool = False

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 ROOT = "jax._src"
 
-# The modules of JAX that are executed, for what tests use of them.
+# The modules of JAX that are executed, because tests use their contents.
 EXECUTED = {
     f"{ROOT}.{name}": f"{name.replace('.', '/')}.py"
     for name in (
@@ -26,11 +26,11 @@ EXECUTED = {
 }
 
 
-# Inner modules of a public one, of which tests take private names: they are stand-ins, too, but for the executed one.
+# Inner modules of a public one, whose private names tests use. They are stand-ins, too, except the executed one.
 INNER = "jax.experimental.sparse"
 INNER_EXECUTED = {f"{INNER}.test_util": "experimental/sparse/test_util.py"}
 
-# Names from inside of JAX that are in public modules, too.
+# Internal names of JAX that public modules have, too.
 INSIDE = {
     "jax.experimental": {"primal_tangent_dtype": f"{ROOT}.dtypes.primal_tangent_dtype"},
     INNER: {name: f"{INNER}.{name}" for name in ("CuSparseEfficiencyWarning", "SparseTracer", "todense_p")},
@@ -38,11 +38,11 @@ INSIDE = {
 
 
 class InsideOfJaxError(Exception):
-    """A test used a name from inside of JAX, so it is not counted."""
+    """A test used an internal name of JAX, so the test is not counted."""
 
 
 class Stand(ModuleType):
-    """A name from inside of JAX, as a module with the names of `names`. Any other use raises InsideOfJaxError."""
+    """An internal name of JAX, as a module with the names from `names`. Any other use raises InsideOfJaxError."""
 
     def __init__(self, name: str, names: Any) -> None:
         super().__init__(name)
@@ -50,7 +50,7 @@ class Stand(ModuleType):
         self.__dict__.update(__path__=[], _public=names.public(name), _otherwise=names.otherwise)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "__bases__":  # isinstance, issubclass and assertRaises ask for it
+        if name == "__bases__":  # isinstance, issubclass and assertRaises read it
             self._used()
         if name.startswith("__"):
             raise AttributeError(name)
@@ -69,12 +69,12 @@ class Stand(ModuleType):
         raise InsideOfJaxError(f"{self.__name__} is a name from inside of JAX")
 
     def __call__(self, *_: Any, **__: Any) -> None:
-        # Files register classes of their own while they are imported; here that has no effect.
+        # Files register classes of their own at their import, which has no effect here.
         if not self.__name__.rpartition(".")[2].startswith("register"):
             self._used()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """An entry of a table of JAX's, which has no effect here."""
+        """Set an entry of a table of JAX, which has no effect here."""
 
     __len__ = __getitem__ = __contains__ = __enter__ = __exit__ = __bool__ = __mro_entries__ = _used
     __index__ = __int__ = __float__ = __add__ = __radd__ = __or__ = __ror__ = __and__ = __lt__ = __gt__ = _used
@@ -90,7 +90,7 @@ class Stand(ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `jax._src` and all below it. `sources` is the folder of JAX's package, `names` gives a module's names."""
+    """Finds `jax._src` and its submodules. `sources` is the folder of JAX's package, `names` gives a module's names."""
 
     def __init__(self, sources: Path, names: Any) -> None:
         self._sources, self._names = sources, names
@@ -109,11 +109,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return Stand(spec.name, self._names)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is executed."""
+        """Execute nothing."""
 
 
 def install(sources: Path, names: Any) -> None:
-    """Take over `jax._src`. `pycompiler.compat` is installed already; its own modules of these names are dropped."""
+    """Install the stand-ins for `jax._src`. `pycompiler.compat` is installed before; its own modules of these names are
+    dropped."""
     for name in [each for each in sys.modules if each == ROOT or each.startswith(f"{ROOT}.")]:
         del sys.modules[name]
     sys.meta_path.insert(0, Finder(sources, names))
