@@ -24,9 +24,7 @@ def main() -> int:
     # git lists a deleted file until the commit.
     found = too_large([file for file in listed if file and (ROOT / file).exists()])
     for folder, count in found.items():
-        print(
-            f"{folder}: has {count} files of its own, expected at most {MOST}. Move related files into folders."
-        )
+        print(f"{folder}: has {count} files of its own, expected at most {MOST}. Move related files into folders.")
     return 1 if found else 0
 
 

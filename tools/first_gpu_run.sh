@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs parts of the GPU's tests and measurements on a machine with a GPU, from a wheel and this checkout: nothing is
-# built there. Each part ends within ten minutes and leaves its log in the folder OUT.
+# Runs parts of the GPU's tests and measurements on a machine with a GPU, from a wheel and this checkout, without a
+# build. Each part ends within ten minutes and leaves its log in the folder OUT.
 #
 #   tools/first_gpu_run.sh pack KIT                      where the project is built: a kit of the wheel in dist/ and the C++ tests
 #   OUT=results tools/first_gpu_run.sh unpack KIT        on the other machine: the extension modules come into the checkout

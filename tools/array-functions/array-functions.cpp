@@ -1,6 +1,6 @@
 // array-functions: compiles the shared functions of matmuls, for several levels of the instruction set. A program with
 // a matmul then compiles only its own code. The build runs it and links the results into _compiler: one file with the
-// objects, one file with a row for each.
+// objects, and one file with a row for each object.
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/BuiltFunctions.h"
 

@@ -1,6 +1,6 @@
 // array-kernels: compiles the common elementwise operators for float32 and int32, for the runtime's block lengths and
 // for several levels of the instruction set, so that their first use compiles nothing. The build runs it and links the
-// results into _runtime: one file with the objects, one file with a row for each.
+// results into _runtime: one file with the objects, and one file with a row for each object.
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/Compile.h"
 #include "runtime/BlockKernel.h"

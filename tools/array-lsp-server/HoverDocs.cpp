@@ -114,7 +114,7 @@ int runWithHoverDocs(llvm::function_ref<int()> server) {
   }
   close(requests[0]);
   close(answers[1]);
-  // The reads notice an editor or a server that is gone.
+  // The reads notice if the editor or the server has ended.
   std::signal(SIGPIPE, SIG_IGN);
   // The thread waits for the editor as long as the server runs.
   std::thread(relayToServer, requests[1]).detach();

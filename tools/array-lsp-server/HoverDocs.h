@@ -1,5 +1,5 @@
-// For an operation under the pointer, MLIR's language server answers its name and its generic form. This filter reads
-// the answers on the way to the editor, and adds the documentation of the operation.
+// For an operation under the pointer, MLIR's language server answers with its name and its generic form. This filter
+// reads the answers to the editor, and adds the documentation of the operation.
 #ifndef ARRAY_TOOLS_HOVERDOCS_H
 #define ARRAY_TOOLS_HOVERDOCS_H
 

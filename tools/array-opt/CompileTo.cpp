@@ -16,7 +16,7 @@ namespace {
 namespace cl = llvm::cl;
 
 struct Flags {
-  cl::OptionCategory category{"Compilation", "What --compile-to makes, and for which machine."};
+  cl::OptionCategory category{"Compilation", "The output of --compile-to, and its machine."};
   cl::opt<const Stage *> stage{"compile-to", cl::desc("Compile @main, and print it at a stage:"), cl::init(nullptr),
                                cl::cat(category)};
   cl::opt<std::string> cpu{"mcpu", cl::desc("The CPU to compile for (this machine's)"), cl::value_desc("cpu-name"),

@@ -1,7 +1,7 @@
 // Delta debugging on a module. Each kind of edit is tried on all places at once, then on halves, quarters, down to each
-// place. Edits are kept if the module stays valid and interesting to the script. The kinds repeat until none changes
-// anything. MLIR's Tester runs the script. MLIR's own --reduction-tree leaves uses of erased values behind, and crashes
-// on them (22.1), so it does not serve modules with uses.
+// place. Edits are kept if the module stays valid and interesting to the script. The kinds repeat until none of them
+// changes the module. MLIR's Tester runs the script. MLIR's own --reduction-tree leaves uses of erased values behind,
+// and crashes on them (22.1), so it does not serve modules with uses.
 #include "Reduction.h"
 #include "array/IR/Array.h"
 
@@ -106,7 +106,7 @@ bool replaceByZeros(Operation *op, unsigned) {
   });
 }
 
-// Edits that remove most come first.
+// Edits that remove the most come first.
 constexpr Edit kEdits[] = {
     {countSymbol, eraseSymbol},        {countResults, dropResult},      {countErasable, eraseUnused},
     {countErasable, replaceByOperand}, {countErasable, replaceByZeros}, {countErasable, eraseUnused},

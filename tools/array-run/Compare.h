@@ -1,4 +1,4 @@
-// Comparison of results with expected arrays. After Values; array-run prints the report.
+// Comparison of results with expected arrays. Includes Values; array-run prints the report.
 #ifndef ARRAY_RUN_COMPARE_H
 #define ARRAY_RUN_COMPARE_H
 

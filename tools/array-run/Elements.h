@@ -1,4 +1,4 @@
-// The elements of arrays: their storage, their input from text, and their output. Before Values; it does not know
+// The elements of arrays: their storage, their input from text, and their output. Values includes it; it does not know
 // files.
 #ifndef ARRAY_RUN_ELEMENTS_H
 #define ARRAY_RUN_ELEMENTS_H

@@ -1,4 +1,4 @@
-// The errors of array-run: an llvm::Error with a message. Before all other parts.
+// The errors of array-run: an llvm::Error with a message. It includes no other part.
 #ifndef ARRAY_RUN_FAILURE_H
 #define ARRAY_RUN_FAILURE_H
 

@@ -1,5 +1,5 @@
-// Arrays on the command line, `--input` and `--expect`: the argument or result, and the source of its elements. After
-// Values, Npy and Random; before Run and Compare.
+// Arrays on the command line, `--input` and `--expect`: the argument or result, and the source of its elements. It uses
+// Values, Npy and Random.
 #ifndef ARRAY_RUN_INPUTS_H
 #define ARRAY_RUN_INPUTS_H
 

@@ -1,4 +1,4 @@
-// Files of NumPy's format .npy, versions 1 to 3 (numpy.lib.format). After Values; before Inputs and Outputs.
+// Files of NumPy's format .npy, versions 1 to 3 (numpy.lib.format). Includes Values; Inputs uses it.
 #ifndef ARRAY_RUN_NPY_H
 #define ARRAY_RUN_NPY_H
 

@@ -49,7 +49,7 @@ Options arrayrun::parseOptions(int argc, char **argv) {
       cl::desc("Participants that run the function together, for collectives, with the same arguments (1)"),
       cl::value_desc("count"), cl::init(1), cl::cat(category));
   static cl::opt<Printing> printing(
-      "print", cl::desc("What is printed of results (short, unless there is --expect, --output or --time):"),
+      "print", cl::desc("The printed part of results (short, unless there is --expect, --output or --time):"),
       cl::values(clEnumValN(Printing::None, "none", "nothing"), clEnumValN(Printing::Type, "type", "types"),
                  clEnumValN(Printing::Short, "short", "values, of large arrays the first and the last"),
                  clEnumValN(Printing::Full, "full", "all values")),

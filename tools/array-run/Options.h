@@ -1,4 +1,4 @@
-// The command line of array-run. Before all parts that it controls.
+// The command line of array-run. It includes no other part.
 #ifndef ARRAY_RUN_OPTIONS_H
 #define ARRAY_RUN_OPTIONS_H
 

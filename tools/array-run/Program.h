@@ -1,5 +1,5 @@
-// A function of a module, compiled for a device and loaded. After the dialect (Compile) and the runtime (Executable);
-// before Run.
+// A function of a module, compiled for a device and loaded, by the dialect (Compile) and the runtime (Executable). Run
+// includes it.
 #ifndef ARRAY_RUN_PROGRAM_H
 #define ARRAY_RUN_PROGRAM_H
 

@@ -20,7 +20,7 @@ public:
   /// A multiple of 2^-53 in [0, 1).
   double unit() { return static_cast<double>(words() >> 11) * 0x1p-53; }
 
-  /// Uniform in [0, count); 0 stands for 2^64.
+  /// Uniform in [0, count); 0 means 2^64.
   uint64_t below(uint64_t count) {
     if (count == 0)
       return words();

@@ -1,4 +1,4 @@
-// Random arrays, equal on all machines. After Values; Inputs uses them.
+// Random arrays, equal on all machines. Includes Values; Inputs uses it.
 #ifndef ARRAY_RUN_RANDOM_H
 #define ARRAY_RUN_RANDOM_H
 

@@ -1,4 +1,4 @@
-// One or several runs of a program. After Program; before Compare and Outputs.
+// One or several runs of a program. Includes Program.
 #ifndef ARRAY_RUN_RUN_H
 #define ARRAY_RUN_RUN_H
 

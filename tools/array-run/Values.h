@@ -1,5 +1,5 @@
-// An array in the host's memory, with its input from the command line and its output. After Elements; before the parts
-// that create arrays (Npy, Random, Inputs) or take them (Run, Compare).
+// An array in the host's memory, with its input from the command line and its output. Includes Elements. The parts that
+// create arrays (Npy, Random, Inputs) or take them (Run, Compare) include it.
 #ifndef ARRAY_RUN_VALUES_H
 #define ARRAY_RUN_VALUES_H
 
@@ -30,7 +30,7 @@ struct ArrayType {
 std::string describeShape(llvm::ArrayRef<int64_t> shape);
 
 struct Array {
-  /// An array of zeros, or an error if the memory is not there.
+  /// An array of zeros, or an error without enough memory.
   static llvm::Expected<Array> make(const ArrayType &type);
 
   char *at(int64_t index) { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }

@@ -1,4 +1,4 @@
-// The dialects and passes of all tools on IR files: MLIR's, and those of array programs. Before the tools' mains.
+// The dialects and passes of all tools on IR files: MLIR's, and those of array programs. The tools' mains include it.
 #ifndef ARRAY_TOOLS_REGISTRATION_H
 #define ARRAY_TOOLS_REGISTRATION_H
 
