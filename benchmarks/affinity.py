@@ -1,4 +1,4 @@
-"""The cores of a benchmark's process. They must be set before the import of a library, which reads their number."""
+"""The cores of a benchmark's process. They must be set before the import of libraries, which read their number."""
 
 from __future__ import annotations
 

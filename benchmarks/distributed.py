@@ -1,15 +1,15 @@
-"""`make bench-distributed`: programs of several processes beside jax's gloo, mpi4jax and mpi4py.
+"""`make bench-distributed`: programs of several processes compared with jax's gloo, mpi4jax and mpi4py.
 
     python benchmarks/distributed.py [--counts 2 4] [--rows psum halo ...] [--json FILE]
 
-All engines are in the same processes, which an MPICH starts, and take turns: so they have the same MPI, the same cores
-and the same noise. For each row a table has the medians of process 0 in microseconds, and the quotient that has a bar:
-ours divided by the median of a peer, "best" being the better one of gloo and mpi4jax. mpi4jax takes part where it is
-installed (`pip install mpi4jax`; PEERS=folder adds a folder to the path).
+All engines run in the same processes, started by an MPICH, and take turns. So they have the same MPI, the same cores
+and the same noise. For each row, a table has the medians of process 0 in microseconds, and a quotient with a bar: our
+median divided by that of a peer. "best" is the better one of gloo and mpi4jax. mpi4jax takes part if it is installed
+(`pip install mpi4jax`; PEERS=folder adds a folder to the path).
 
 A turn begins with a barrier. Rows of one call repeat it, and every process takes part in each repetition. The row "TCP"
-is a start of its own, in which neither MPICH nor pycompiler has shared memory. So is "overlap", in which messages take
-longer: a sum beside computation, of the time of both in turn.
+is a separate start, in which neither MPICH nor pycompiler has shared memory. The row "overlap" is another start, with
+slower messages: the time of a sum beside computation, relative to the time of both in turn.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BARS = (
     ("initialize beyond MPI", "seconds", 0.5, 0.5),
 )
 TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "PYCOMPILER_SHARED_MEMORY": "0"}
-# Four exchanges of a sum take 20 ms more, in which a processor has nothing to do.
+# Four exchanges of a sum take 20 ms more, in which the processor is idle.
 SLOW = {"PYCOMPILER_MESSAGE_DELAY": "5", "BENCH_ONLY": "1"}
 
 #  The processes
@@ -59,7 +59,7 @@ class Engine:
         self.P = top.sharding.PartitionSpec
 
     def place(self, local: Any, spec: tuple[str | None, ...]) -> Any:
-        """An array of which this process gives its part."""
+        """An array, from this process's part."""
         sharding = self.top.sharding.NamedSharding(self.mesh, self.P(*spec))
         return self.top.make_array_from_process_local_data(sharding, local)
 
@@ -70,7 +70,7 @@ class Engine:
         return self.top.lax.psum(x, "x")
 
     def shift(self, x: Any, by: int, count: int) -> Any:
-        """What the neighbour has, `by` places before; zeros at the end."""
+        """The values of the neighbour `by` places before; zeros at the end."""
         pairs = [(i, i + by) for i in range(count) if 0 <= i + by < count]
         return self.top.lax.ppermute(x, "x", pairs)
 
@@ -130,7 +130,7 @@ def halo(engine: Engine, size: int, count: int) -> Callable[[], Any]:
 
 
 def mlp(engine: Engine, batch: int, count: int) -> Callable[[], Any]:
-    """A step of a network of which each process has a part of the batch; the sums are of 7.5 MB."""
+    """A step of a network, with a part of the batch in each process. The sums have 7.5 MB."""
     import numpy as np
 
     top, numpy = engine.top, engine.top.numpy
@@ -171,7 +171,7 @@ def mlp(engine: Engine, batch: int, count: int) -> Callable[[], Any]:
 
 
 def overlap(engine: Engine, size: int, count: int) -> Callable[[], Any]:
-    """A sum of 1 MiB over a slow network, and matrix products that do not depend on it."""
+    """A sum of 1 MiB over a slow network, and matmuls that do not depend on it."""
     call, (x, w) = _sum_and_products(engine, size)
     both = engine.mapped(
         lambda x, w: (engine.sum(x), call(w)), (engine.P("x"), engine.P()), (engine.P(), engine.P("x"))
@@ -180,7 +180,7 @@ def overlap(engine: Engine, size: int, count: int) -> Callable[[], Any]:
 
 
 def in_turn(engine: Engine, size: int, count: int) -> Callable[[], Any]:
-    """The same, one after the other."""
+    """The same sum and matmuls, one after the other."""
     call, (x, w) = _sum_and_products(engine, size)
     exchange = engine.mapped(engine.sum, engine.P("x"), engine.P())
     compute = engine.mapped(call, engine.P(), engine.P("x"))
@@ -266,7 +266,7 @@ def run_rank(rows: list[str], runs: int, path: str) -> None:
     count = world.Get_size()
 
     def barrier() -> None:
-        # Processes that spin in MPI's own barrier would keep a core from those that still work.
+        # Processes that spin in MPI's own barrier would take a core from processes that still work.
         request = world.Ibarrier()
         while not request.Test():
             time.sleep(2e-4)
@@ -296,14 +296,14 @@ def run_rank(rows: list[str], runs: int, path: str) -> None:
         Path(path).write_text(json.dumps(samples))
     barrier()
     pc.distributed.shutdown()
-    # Its mpirun kills the others when one ends without it.
+    # MPICH's mpirun kills the other processes if one ends without MPI_Finalize.
     MPI.Finalize()
     sys.stdout.flush()
     os._exit(0)  # jax waits for its coordinator, which may be gone
 
 
 def check(row: str, calls: dict[str, Callable[[], Any]]) -> None:
-    """All engines have one result, of the parts here."""
+    """Check that all engines have the same result, for the parts in this process."""
     import numpy as np
 
     def part(result: Any) -> Any:
@@ -346,7 +346,7 @@ def start(
             "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PEERS"), os.environ.get("PYTHONPATH")])),
         }
         if count > (os.cpu_count() or 1):
-            # Without it, all that goes by MPICH is some 50 times slower.
+            # Without it, all traffic of MPICH is some 50 times slower.
             extra["MPIR_CVAR_CH4_SHM_PROGRESS_THROTTLE"] = "1"
         running = subprocess.Popen([*map(str, command)], env=os.environ | extra | variables, stdin=subprocess.DEVNULL)
         try:
@@ -398,7 +398,7 @@ def main() -> None:
     if options.rank:
         run_rank(options.rows, options.runs, options.rank)
     wanted = tuple(options.rows or [""])
-    # Rows with a start of their own.
+    # Rows with a separate start.
     rows = [row for row in ROWS if row.startswith(wanted) and row != "overlap"]
     special = {"TCP, psum 64 MiB": TCP, "overlap": SLOW}
     results = {}

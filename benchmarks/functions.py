@@ -1,17 +1,17 @@
-"""Every public function of arrays beside jax: forward and gradient, float32 and float64, two sizes.
+"""Every public function of arrays compared with jax: forward and gradient, float32 and float64, two sizes.
 
     .venv/bin/python benchmarks/functions.py                        # all, on one core
     .venv/bin/python benchmarks/functions.py special erfcx          # names that contain one of the words
     .venv/bin/python benchmarks/functions.py --threads 2 --sizes 4096,131072 --runs 9
     .venv/bin/python benchmarks/functions.py --keep benchmarks/results/functions.json --seconds 400  # a piece
 
-It prints the geometric mean of ours / jax's, the lines above 1.0 and the worst twenty. It ends with an error if a value
-differs. Both libraries run in one process on the same cores. A line is timed in turns until it had `--runs` rounds or
+It prints the geometric mean of our time over jax's, the lines above 1.0 and the worst twenty. It ends with an error if
+a value differs. Both libraries run in one process on the same cores. A line is timed in turns for `--runs` rounds or
 PATIENCE seconds. On one core the clock is CPU time, which other programs on the machine do not lengthen.
 
-With `--keep`, the lines are written to a file after each function, and a function that the file has is not run again:
-the same command goes on where the last one ended, or was cut. `--again` measures the chosen functions anew. The report
-is about all lines of the file that were chosen.
+With `--keep`, the lines are written to a file after each function, and functions in the file are not run again. So
+after an interruption, the same command continues at the next function. `--again` measures the chosen functions again.
+The report covers all chosen lines of the file.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from cases.functions import Function
 
 PATIENCE = 0.3  # seconds for the rounds of a line
-# The greatest difference relative to the greatest value. Both libraries may have an error of half of it.
+# The maximum difference relative to the maximum value. Both libraries may have an error of half of it.
 TOLERANCE = {"float32": 2e-3, "float64": 1e-6}
-# jax's values are wrong or of another kind there; those of the package have tests of their own against mpmath.
+# Functions for which jax's values are wrong or of another kind. Tests compare those of the package with mpmath.
 DIFFERS = {
     "lax.random_gamma_grad": "jax's is for the sampler's own range",
     "random.f": "jax takes gammas below the smallest normal number for 0, and divides by them",
@@ -92,13 +92,13 @@ def main() -> None:
     sys.exit(bool(wrong) or not ratios)
 
 
-# The seconds of both libraries, or why there are none.
+# The seconds of both libraries, or the reason why there are none.
 Line = tuple[float, float] | str
 DIFFERENT = "differs: "
 
 
 class _Kept:
-    """The lines of each function that was measured, in a file if there is one."""
+    """The lines of each measured function, and their file, if there is one."""
 
     def __init__(self, path: pathlib.Path | None, conditions: dict[str, Any]) -> None:
         self._path, self._conditions = path, conditions
@@ -133,7 +133,7 @@ def _line(name: str, case: Callable[[int, Clock], tuple[float, float]], runs: in
 
 
 class _NotComparableError(Exception):
-    """One of the libraries does not have this line."""
+    """One of the libraries can't run this line."""
 
 
 def _sizes(text: str) -> list[int]:

@@ -2,7 +2,8 @@
 
 The results of the libraries are compared before the timing. Their runs are interleaved. Memory-bound cases are measured
 against a copy of the same number of bytes by the fastest library, products and programs against a library. f32 is f32:
-no library may use tf32. Without a GPU, or without a jax that finds it, a message explains this, and the command ends.
+no library may use tf32. Without a GPU, or without a jax that finds the GPU, a message explains this, and the command
+ends.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def context(row: Row) -> Iterator[None]:
 
 
 def _check_equal(row: Row, ours: Any, theirs: Any) -> None:
-    """As measure.check_equal, in one pass: the arrays are large."""
+    """Like measure.check_equal, in one pass, because the arrays are large."""
     import numpy as np
     from measure import leaves
 
@@ -168,7 +169,7 @@ def main() -> None:
         ours = times[OURS.name]
         share = row.moved / ours / bandwidth if row.moved else None
         value = ours / times[row.against] if row.against in times else None
-        # A share should be large, a ratio small.
+        # For a share, larger is better; for a ratio, smaller is better.
         kept = holds(-share, -row.share) if share and row.share else holds(value, row.bar)
         bar = f">= {row.share:g}" if row.share else f"{row.bar:.2f} ({row.against})" if row.bar else "-"
         table.add_row(

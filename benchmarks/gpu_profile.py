@@ -1,9 +1,9 @@
-"""The kernels of cases of `make bench-gpu`, with their times: ours beside jax's, by torch's profiler (CUPTI).
+"""The kernels of cases of `make bench-gpu`, with their times: ours and jax's, by torch's profiler (CUPTI).
 
     python gpu_profile.py --runs 5 "softmax" "GPT block"
 
-For each library it prints the time from the first kernel to the end of the last one, the share of it without a kernel,
-and the kernels with the greatest sums of time.
+For each library it prints the time from the first kernel to the end of the last one, the fraction of this time without
+a kernel, and the kernels with the largest total times.
 """
 
 from __future__ import annotations

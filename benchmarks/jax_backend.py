@@ -1,7 +1,7 @@
-"""JAX on our backend beside XLA's CPU, in one process, taking turns: `make bench-jax-backend`.
+"""JAX on our backend and on XLA's CPU, in one process, in turns: `make bench-jax-backend`.
 
-For each program: the time of a call, of calls of JAX's dispatch, and of a compilation that no cache knows. Medians; a
-ratio below 1 is in our favour. `--threads 2` gives both two threads (run it with two cores).
+For each program: the median times of a call, of calls of JAX's dispatch, and of a compilation that is in no cache. With
+a ratio below 1, our backend is faster. `--threads 2` gives both backends two threads (run it with two cores).
 """
 
 from __future__ import annotations

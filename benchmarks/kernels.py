@@ -1,4 +1,4 @@
-"""Own kernels beside `jit` of the composed functions: `python benchmarks/kernels.py [NAME ...]`.
+"""Kernels of `kernel_call` compared with `jit` of the composed functions: `python benchmarks/kernels.py [NAME ...]`.
 
 Both are compiled in one process and called in turns; the figures are medians in milliseconds, and their ratio. The
 examples are a softmax in one pass, a matmul with an epilogue, attention without the matrix of scores, and four steps of
@@ -62,7 +62,7 @@ def matmul(size=1024, rows=512, columns=512):
 
 def attention(heads=4, length=2048, depth=64, block=256, step=512, causal=False):
     """Each program computes some rows of the result, and reads the keys and values in blocks. With `causal`, a row
-    reads the keys up to its own, and a program none of the later blocks."""
+    reads the keys up to its own, and a program reads no later blocks."""
 
     def body(q, k, v, o):
         first = kernel.program_id(1) * block

@@ -1,4 +1,4 @@
-"""Interleaved runs of one case in several libraries, whose results are compared first; and the libraries themselves.
+"""Interleaved runs of one case in several libraries, after a comparison of their results; and the libraries themselves.
 
 The import of this module imports the libraries, so the affinity of the process is set before it.
 """
@@ -33,7 +33,7 @@ import pycompiler.numpy
 import pycompiler.random
 import pycompiler.scipy.special
 
-# The module of each other library that is installed. C takes part if there is gcc.
+# The module of each other installed library. C takes part if there is gcc.
 MODULES = {"scipy": "scipy", "numba": "numba", "torch": "torch", "inductor": "torch", "c": "with_c"}
 PEERS = tuple(
     name
@@ -99,7 +99,7 @@ def check_equal(case: Case, ours: Any, name: str, theirs: Any) -> None:
 def are_others_at_rest() -> bool:
     """Whether no other thread of the process runs, or is ready to run.
 
-    CPU time does not show this: the time of a thread on another core may be added only when it stops.
+    CPU time does not show this: the time of a thread on another core may be added only when the thread stops.
     """
     for thread in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):  # the thread has ended
@@ -129,7 +129,7 @@ def settle(call: Callable[[], Any]) -> None:
 def interleaved(calls: dict[str, Callable[[], Any]], runs: int, settles: bool = True) -> Samples:
     """Seconds of each call: `runs` samples, each of enough repetitions to last about 2 ms, in turn.
 
-    `settles`: whether the processor's cores are prepared for each sample, which takes longer than the work of a GPU.
+    `settles`: whether each sample prepares the processor's cores. This takes longer than the work of a GPU.
     """
     repetitions: dict[str, int] = {}
     once = 0.0

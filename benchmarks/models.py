@@ -1,4 +1,5 @@
-"""Networks in the style of users: functions of a tree of parameters, with the names of the library that runs them."""
+"""Networks in the style of users' programs: functions of a tree of parameters, with the names of the running
+library."""
 
 from __future__ import annotations
 

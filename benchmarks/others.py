@@ -1,4 +1,4 @@
-"""Measurements other than runs of one function: the cost of compiling, lowering, copying, and a step of a loop."""
+"""Measurements other than runs of one function: the costs of compilation, lowering, copies, and a step of a loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _named(name: str, bar: float | None, against: str = "jax") -> Case:
 
 
 def compile_times(runs: int) -> Samples:
-    """Seconds to trace, lower, compile and load a new function, in a process that has compiled something else."""
+    """Seconds to trace, lower, compile and load a new function, in a process that has compiled another function."""
     arrays = {lib.name: [lib.numpy.ones((1024, 1024), "float32")] * 2 for lib in (OURS, JAX)}
     samples: Samples = {OURS.name: [], JAX.name: []}
     for _ in range(runs):
@@ -38,7 +38,7 @@ def compile_times(runs: int) -> Samples:
 def lower_times(runs: int) -> Samples:
     """Seconds to trace, differentiate and lower a new function of a thousand operations, without code generation.
 
-    Garbage is collected before each run, so that no run pays for another one.
+    Garbage is collected before each run, so that no run includes the collection of another one's objects.
     """
     samples: Samples = {OURS.name: [], JAX.name: []}
     warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
@@ -74,7 +74,7 @@ def transfer_times(n: int, runs: int) -> Samples:
 
 
 def covariance_compile_times(n: int, runs: int) -> Samples:
-    """Seconds of the first call of a new function, in a process that has compiled something else."""
+    """Seconds of the first call of a new function, in a process that has compiled another function."""
     arrays = {lib.name: lib.numpy.ones((n, n), "float32") for lib in (OURS, JAX)}
     samples: Samples = {OURS.name: [], JAX.name: []}
     for _ in range(runs):

@@ -1,4 +1,5 @@
-"""`make bench`: pictures of the results of other benchmarks in results/: a bar for each ratio, a line at its limit.
+"""`make bench`: pictures of the results of other benchmarks in results/, with a bar for each ratio and a line at its
+limit.
 
 It draws the existing files: bench.json, bench-2.json (two cores), compile.json, memory.json and dynamic.json, each as a
 PNG of the same name.
@@ -63,7 +64,8 @@ KINDS = {
 
 
 def draw(bars: list[Bar], title: str, path: pathlib.Path) -> None:
-    """Draw bars. Left of 1 is better. The axis is logarithmic: twice and half as fast have the same distance."""
+    """Draw bars. Left of 1 is better. The axis is logarithmic: twice and half the speed have the same distance from
+    1."""
     figure, axes = pyplot.subplots(figsize=(11, 1.5 + 0.22 * len(bars)), layout="constrained")
     least = min(0.1, *(bar.value for bar in bars if bar.value > 0)) if bars else 0.1
     left = 10 ** math.floor(math.log10(max(least, 1e-3)))

@@ -1,9 +1,9 @@
-"""`make bench-programs`: whole JAX programs on pycompiler beside JAX, each run in a process of its own.
+"""`make bench-programs`: whole JAX programs on pycompiler and on JAX, with a separate process for each run.
 
     python benchmarks/programs.py [NAME ...] [--runs N] [--json FILE]
 
 The programs are the quickstarts of libraries and those of tests/libraries/programs (a GPT, a VAE, flows, seas), all
-unmodified. Columns, in seconds of wall time for the whole process, imports included:
+unmodified. The columns are seconds of wall time for the whole process, including imports:
 
     jax     real JAX, without a disk cache, which is its default
     cold    pycompiler with an empty disk cache
@@ -35,12 +35,12 @@ PROGRAMS = {
     for path in sorted(folder.glob("*.py"))
 }
 STEP = "step_seconds"
-# As tests/libraries/test_quickstarts.py has them.
+# The same values as in tests/libraries/test_quickstarts.py.
 TOLERANCES = {"float32": (2e-3, 2e-4), "float64": (1e-6, 1e-8)}
 
 
 def run(program: Path, prefix: list[str], cache: str) -> tuple[float, dict[str, np.ndarray]]:
-    """The seconds of the process, and what the program wrote."""
+    """The seconds of the process, and the program's output."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "values.npz"
         start = time.perf_counter()

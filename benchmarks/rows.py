@@ -2,8 +2,8 @@
 
 There is one process for each number of threads. They take turns case by case, so that a slow phase of the machine
 affects both. For each case, a line shows the median time of a run, and the CPU time with two threads relative to one.
-The CPU time shows cores that wait for each other's cache lines, and extra work of parallel code, even if the cores have
-other work. A case fails if two threads take longer by both measures: other programs can lengthen either, but rarely
+The CPU time shows cores that wait for each other's cache lines, and extra work of parallel code, even if other programs
+use the cores. A case fails if two threads take longer by both measures: other programs can lengthen either, but rarely
 both. On a busy machine, the second thread may never get a core in time. Then put `chrt -f 1` before the command (a
 minute of work, in which nothing else runs).
 
@@ -36,7 +36,7 @@ ELEMENTS = 1 << 22
 LENGTHS = (8, 16, 33, 64, 100, 256, 1000, 1024, 4096, 16384, 65536)
 DTYPES = ("float32", "bfloat16")
 SLOWER = 1.15
-"""By which two threads must be slower than one to count as such: less is noise."""
+"""The factor by which two threads must be slower than one to count as slower. A smaller factor is noise."""
 
 
 def layer_norm(x: Any) -> Any:
@@ -72,7 +72,7 @@ def serve() -> None:
         for _ in range(3):
             function(x).block_until_ready()
         walls: list[float] = []
-        # The CPU time of all runs together, because the clock learns the time of other threads only now and then.
+        # The CPU time of all runs together, because the clock gets the time of other threads only at intervals.
         cpu, end = time.process_time(), time.perf_counter() + seconds
         while time.perf_counter() < end or len(walls) < 5:
             start = time.perf_counter()

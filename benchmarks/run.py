@@ -64,7 +64,7 @@ class Report:
         }
         print("-" if value is None else f"{value:.2f}", file=sys.stderr)
         ours = samples[OURS.name]
-        # If other programs used the cores, wall time means little. On one core, CPU time measures the same.
+        # If other programs used the cores, wall time means little. On one core, CPU time measures the work, too.
         worked = ratio(samples, case.against, clock=1) if self.threads == 1 else None
         quotients = [ratio(samples, lib.name) for lib in (JAX, NUMPY)] + [worked]
         self.table.add_row(

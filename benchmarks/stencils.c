@@ -44,7 +44,7 @@ void fields(const T *restrict ex0, const T *restrict ey0, const T *restrict hz0,
   }
 }
 
-// The Laplacian and the fluxes are computed again for each point: no temporaries in memory.
+// The Laplacian and the fluxes are recomputed for each point: no temporaries in memory.
 void diffusion(const T (*restrict x)[M + 4][L], const T (*restrict c)[M][L], T (*restrict out)[M][L]) {
 #define LAP(i, j) (4 * x[i][j][k] - (x[i + 1][j][k] + x[i - 1][j][k] + x[i][j + 1][k] + x[i][j - 1][k]))
 #define FLUX(res, delta) ((res) * (delta) > 0 ? 0 : (res))
@@ -115,7 +115,8 @@ static void torus(T (*restrict x)[M][L], T (*restrict y)[M][L]) {
 }
 
 void periodic(const T *restrict x0, T *restrict x) {
-  // Kept between calls. Not static arrays: each size compiles all functions, also those of more axes than its case.
+  // Kept between calls. The arrays are not static, because each size compiles all functions, also those with more axes
+  // than its case.
   static T (*kept)[M][L];
   const size_t bytes = sizeof(T) * N * M * L;
   if (!kept)

@@ -1,4 +1,4 @@
-"""`make bench`: the gain from a second core, for independent serial calls and for kernels that threads share.
+"""`make bench`: the gain from a second core, for independent serial calls and for kernels shared by threads.
 
 Each row runs in new processes, with one thread and with two, which are interleaved. The best runs count, because other
 programs on the machine only lengthen runs. The last column is the limit of the quotient.

@@ -63,7 +63,7 @@ def _show(what: str, first: dict[str, float], steady: dict[str, float]) -> None:
 def main() -> None:
     given = _options()
     os.environ["OMP_NUM_THREADS"] = os.environ["PYCOMPILER_NUM_THREADS"] = str(given.threads)
-    # Empty caches: none of an earlier process.
+    # Empty caches, without files of earlier processes.
     folder = tempfile.TemporaryDirectory()
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder.name
     os.environ["PYCOMPILER_COMPILATION_CACHE_DIR"] = os.path.join(folder.name, "pycompiler")
@@ -93,7 +93,7 @@ def main() -> None:
     def training(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         function(*args).square().mean().backward()
 
-    # What the first graph of a process costs besides.
+    # The additional cost of the first graph of a process.
     for backend in backends:
         torch.compile(lambda x: x.sin() * 2 + 1, backend=backend)(torch.randn(3))
     measure("overhead", lambda x: x + 1, (torch.randn(4),), forward)

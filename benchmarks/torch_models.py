@@ -1,4 +1,4 @@
-"""Small models in PyTorch, each with a function that makes its arguments: for benchmarks and for tests/torch."""
+"""Small models in PyTorch, each with a function that makes its arguments, for benchmarks and tests/torch."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""`make bench`: the compile time of unrolled programs over their length, beside jax, and the memory that it needs.
+"""`make bench`: the compile time and memory of unrolled programs by their length, compared with jax.
 
 A Python loop in a traced function makes a long program. Each program is compiled at several lengths, with all caches
 empty, in turn with jax. The table has milliseconds of trace + lower + compile (processor time of the process, over all
-threads), microseconds for each equation, and the ratio to jax. A library that needs longer than PATIENCE for a length
-has no longer ones. Growth is our time per equation, beside the least of the shorter lengths from ENOUGH equations on.
+threads), microseconds for each equation, and the ratio to jax. If a library needs longer than PATIENCE for a length, it
+is not timed at longer ones. Growth is our time per equation, relative to the minimum over the shorter lengths from
+ENOUGH equations on.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from affinity import pin
 from options import RESULTS, parser
 
 LENGTHS = (25, 100, 400, 1000, 4000, 10_000)
-# Programs with fewer equations are compiled once before, so that imports and first uses do not count.
+# Programs with fewer equations are compiled once before the timing, so that imports and first uses do not count.
 ENOUGH = 100
 # Seconds for one compilation.
 PATIENCE = 20.0
@@ -63,7 +64,7 @@ def concatenation(np: Any, n: int, x: Any) -> Any:
 
 
 def constants(np: Any, n: int, x: Any) -> Any:
-    """Elements that are known."""
+    """Known elements."""
     for i in range(n):
         x = x.at[i % 64].set(0.5 * i)
     return x
@@ -144,7 +145,7 @@ def measure(name: str, lengths: list[int], libraries: list[Any], runs: int) -> d
     for length in lengths:
         for lib in libraries:
             done = times[lib.name]
-            # The time of the next length, if it grew linearly at least.
+            # The time of the next length, for at least linear growth.
             if done and max(done.values()) * length / max(done) > PATIENCE:
                 continue
             least = min(seconds(lib, PROGRAMS[name], length) for _ in range(runs))

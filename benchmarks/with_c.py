@@ -1,7 +1,8 @@
 """The C versions of the stencils: loops by hand, compiled by gcc for this machine, on one thread.
 
-They are a limit: what the loops take without a call of a library, a dispatch or a check. Each is a peer of a case
-(library.py). The sources are in stencils.c; each function has the pointers of the arguments, then those of the results.
+They are a limit: the time of the loops without a call of a library, a dispatch or a check. Each is a peer of a case
+(library.py). The sources are in stencils.c. The parameters of each function are the pointers of the arguments, then
+those of the results.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def function(
 ) -> Callable[[Any], Callable[..., Any]]:
     """The peer: `results` has the shapes of the results for the shapes of the arguments, `sizes` are the macros.
 
-    Results are allocated once, which is what a program in C would do.
+    Results are allocated once, as in a program in C.
     """
 
     def build(_: Any) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
 """The numba versions of some cases: loops over elements, compiled at the first call, on one thread.
 
-Each is a peer of a case (library.py) and takes the module. Results are compared as those of the other libraries.
+Each is a peer of a case (library.py) and takes the module. Results are compared like those of the other libraries.
 """
 
 from __future__ import annotations

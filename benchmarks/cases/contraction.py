@@ -1,4 +1,4 @@
-"""Cases of matrix products and convolutions. Sizes, dtypes and bars: tables.py."""
+"""Cases of matmuls and convolutions. Sizes, dtypes and bars: tables.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def matmul(m: int, k: int, n: int, bar: float | None = None, dtype: str = "float
         flops=2.0 * m * k * n,
         x64=dtype == "float64",
         bar=bar,
-        # NumPy has no bfloat16, and torch does not read such NumPy arrays.
+        # NumPy has no bfloat16 of its own, and torch does not read such NumPy arrays.
         numpy=dtype != "bfloat16",
         tolerance=1e-2 if dtype == "bfloat16" else 1e-4,
         peers={} if dtype == "bfloat16" else {"torch": lambda torch: torch.matmul},

@@ -1,8 +1,9 @@
-"""The public functions that both libraries have, with arguments: those of `functions.py`.
+"""The public functions of both libraries, with arguments, for `functions.py`.
 
 The arguments come from three places. A function with the name of a primitive draws from the ranges of that primitive's
-sampler. OWN has those that need others. For all others, the first of a few kinds of arguments that both libraries take
-(by `eval_shape`, without computation) is used: vectors in (0.1, 0.9), whole numbers, square matrices.
+sampler. OWN has the arguments of functions with other needs. Any other function gets the first of a few kinds of
+arguments that both libraries accept (by `eval_shape`, without computation): vectors in (0.1, 0.9), whole numbers,
+square matrices.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MODULES = (
     *(f"scipy.stats.{name}" for name in ("norm", "gamma", "beta", "t", "poisson", "expon", "laplace", "logistic")),
 )
 
-# Functions of the primitive of another name.
+# Functions whose primitive has another name.
 _PRIMITIVE = {
     "arccosh": "acosh",
     "gammaln": "lgamma",
@@ -74,8 +75,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Without a speed of interest: they compute nothing, take sequences, take time
-# that grows with the square of the size, or print.
+# Functions whose speed does not matter here: they compute nothing, take sequences, take time that grows with the square
+# of the size, or print.
 _LEFT_OUT = _words(
     """
     zeros_like ones_like full_like ndim size shape dtype result_type isrealobj iscomplexobj isscalar polyval
@@ -90,7 +91,7 @@ _LEFT_OUT = _words(
     approx_min_k infeed outfeed
     """
 )
-# What the two libraries compute differently on purpose (docs/differences.md), or with signs that are free.
+# Functions with intended differences (docs/differences.md), or with arbitrary signs.
 _INCOMPARABLE = _words("eig eigh svd qr schur lu lu_factor eigvals empty empty_like permutation choice welch csd")
 
 
@@ -109,14 +110,14 @@ class Function:
             library.numpy if self.module == "numpy" else importlib.import_module(f"{library.__name__}.{self.module}")
         )
         function = getattr(module, self.name.rpartition(".")[2])
-        # A lambda: jax's jit can end the process for callables that are no functions.
+        # A lambda, because jax's jit can end the process for callables that are no functions.
         return (lambda *args: function(*args, shape=(size,))) if self.is_random else (lambda *args: function(*args))
 
 
 def functions(parts: Sequence[str], known: Collection[str] = ()) -> Iterator[Function]:
-    """All functions that both libraries have and take with some arguments, whose names contain one of the parts.
+    """All functions whose names contain one of the parts, and that both libraries accept with some arguments.
 
-    Those in `known` are left out.
+    The functions in `known` are left out.
     """
     for module in MODULES:
         ours, theirs = (importlib.import_module(f"{package}.{module}") for package in ("pycompiler", "jax"))
@@ -206,8 +207,8 @@ def _with_key(arguments: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[
 
 
 def _is_taken(function: Function) -> bool:
-    """Whether both libraries take the arguments, return arrays of the same shapes, not larger than 8 times them, and do
-    not unroll: a vector of shifts makes an equation of each.
+    """Whether both libraries accept the arguments, return arrays of the same shapes, at most 8 times as large, and do
+    not unroll: a vector of shifts makes one equation for each shift.
     """
     size = 64
     try:

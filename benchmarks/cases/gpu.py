@@ -62,7 +62,7 @@ BOUND_BY_MEMORY = (
 
 
 def _products() -> Iterator[Row]:
-    """Square products: generated kernels have 70% of the speed of cuBLAS, which torch calls; the library itself 97%."""
+    """Square matmuls: generated kernels have 70% of the speed of cuBLAS, which torch calls; the library itself 97%."""
     tf32 = "tensorfloat32"
     for n in (4096, 8192):
         for name, dtype, precision in (

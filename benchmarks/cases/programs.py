@@ -104,7 +104,7 @@ def resnet_step(widths: tuple[int, ...], batch: int, size: int, bar: float | Non
 
 
 def k_means(points: int, features: int, centers: int, steps: int, bar: float | None = None) -> Case:
-    """Lloyd's steps; the distances and the new centers are matrix products."""
+    """Lloyd's steps; the distances and the new centers are matmuls."""
 
     def build(lib: Library) -> Callable[..., Tree]:
         np_ = lib.numpy

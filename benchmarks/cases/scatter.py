@@ -10,7 +10,7 @@ from library import Case, Library, Tree
 
 
 def embedding_gradient(rows: int, width: int, tokens: int) -> Case:
-    """The gradient of a table's rows that tokens read: sums of floats, in any order."""
+    """The gradient of table rows that tokens select: sums of floats, in any order."""
 
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda places, updates: lib.numpy.zeros((rows, width), np.float32).at[places].add(updates)
@@ -40,7 +40,7 @@ def replaced_rows(rows: int, width: int, count: int) -> Case:
         return lambda x, places, updates: x.at[places].set(updates)
 
     def inputs(rng: np.random.Generator) -> tuple[Any, ...]:
-        # For a repeated index, jax does not specify the value that stays. Equal values make the result unique.
+        # For a repeated index, jax does not specify the remaining value. Equal values make the result unique.
         places = rng.integers(0, rows, count).astype(np.int32)
         return (
             rng.standard_normal((rows, width)).astype(np.float32),

@@ -180,7 +180,7 @@ def periodic(shape: tuple[int, ...], steps: int, dtype: str = "float64", bar: fl
 
 
 def padded(shape: tuple[int, ...], steps: int, mode: str, dtype: str = "float64", bar: float | None = None) -> Case:
-    """Diffusion with a border that is added in each step."""
+    """Diffusion that adds a border in each step."""
 
     def build(lib: Library) -> Callable[..., Tree]:
         tenth = np.dtype(dtype).type(0.1)
@@ -211,8 +211,8 @@ def _horner(coefficients: Any, x: Any) -> Any:
 
 
 def seawater(shape: tuple[int, ...], dtype: str = "float64", bar: float | None = None) -> Case:
-    """An equation of state: the derivative of an enthalpy from quotients of polynomials in the salinity, its root, the
-    temperature and the pressure: some 300 operations. The coefficients are of the size of those of the 48 terms.
+    """An equation of state with some 300 operations: the derivative of an enthalpy from quotients of polynomials in the
+    salinity, its root, the temperature and the pressure. The coefficients have the magnitudes of those of the 48 terms.
     """
     draw = np.random.default_rng(48)
     terms = [[float(c) for c in draw.uniform(0.5, 1.5, n) * 1e-2] for n in (4, 4, 3, 4, 3, 2, 5, 4, 5, 4, 5, 2, 3, 2)]

@@ -17,7 +17,7 @@ SQUARE = (1024, 1024)
 ROWS = (SQUARE, (1000, 1003), (32768, 128))
 MLP = (784, 512, 512, 10)
 
-# Bars for the geometric mean of a group's ratios, besides the bar of each case.
+# Bars for the geometric mean of a group's ratios, in addition to the bar of each case.
 GROUPS = {programs.PROGRAMS: 0.8}
 # With more than one thread, this is the only bar, for each case.
 THREADS_BAR = 1.1
@@ -57,7 +57,7 @@ ORDER = (
 
 WINDOWS = (
     windows.pooling("NCHW", "max", 2, 2, bar=0.6),
-    # jax reads at the speed of memory here.
+    # Here jax reads at the speed of memory.
     windows.pooling("NHWC", "max", 2, 2, bar=0.85),
     windows.pooling("NHWC", "mean", 2, 2, bar=0.85),
     *(windows.pooling(layout, "max", 3, 2, "SAME", bar=0.6) for layout in windows.LAYOUTS),
@@ -126,7 +126,7 @@ LARGE = tuple(contraction.matmul(n, n, n, bar=1.03) for n in (2048, 4096))
 
 PROGRAMS = (
     programs.covariance(1000, bar=1.03),
-    # This measures a call more than a program, so it is not in the mean.
+    # This measures a call more than a program, so the mean excludes it.
     programs.covariance(10, bar=1.03, group=""),
     programs.mlp_step(MLP, batch=128, bar=1.03),
     programs.gpt_block(width=256, heads=8, length=256, batch=4, bar=1.03),
@@ -194,7 +194,7 @@ WHOLE_BAR, TOLD_BAR, AUTO_BAR, WARM_BAR, SMALL_BAR = 0.2, 1, 2, 1.15, 1.3
 
 
 def warming() -> Case:
-    """The program that is compiled first, to warm the process."""
+    """The program to compile first, to warm the process."""
     return reduction.reduction("sum", (100, 100), 0)
 
 
