@@ -1,7 +1,7 @@
-"""`make demo-jax`: runs flax_digits.py, an unmodified JAX program, on JAX and on pycompiler, and shows both.
+"""`make demo-jax`: runs flax_digits.py, an unmodified JAX program, on JAX and on pycompiler, and shows both times.
 
-pycompiler takes JAX's place (python -m pycompiler.jax), and then is the backend that JAX itself loads
-(JAX_PLATFORMS=pycompiler). The disk cache of pycompiler is empty in each first run. The second one finds the compiled
+First pycompiler replaces JAX (python -m pycompiler.jax). Then it is the backend that JAX itself loads
+(JAX_PLATFORMS=pycompiler). In each first run, the disk cache of pycompiler is empty. The second run finds the compiled
 programs there.
 """
 

@@ -1,9 +1,9 @@
-"""Trains a network on handwritten digits in several processes, which divide the images among them.
+"""Trains a network on handwritten digits in several processes. Each process has a part of the images.
 
     mpirun -n 2 python examples/train_digits_distributed.py [--steps N]
 
-Started without mpirun, it is a program of one process, with the same losses up to rounding. Each process reads all
-images and keeps its part of the training set; the compiled step sums the gradients over the processes.
+Without mpirun, it is a program of one process, with the same losses up to rounding. Each process reads all images and
+keeps its part of the training set. The compiled step sums the gradients over the processes.
 """
 
 import argparse
