@@ -217,8 +217,8 @@ def _check_close(xs: Any, ys: Any, atol: _Tolerance, rtol: _Tolerance, said: str
         where = f"{said}, at output{path}" if path else said
         assert a.shape == b.shape, f"{where}: the shapes differ: {a.shape} and {b.shape}"
         if dtypes.float0 in (a.dtype, b.dtype):
-            assert not dtypes.is_inexact(a.dtype), f"{where}: {a.dtype} where nothing moves"
-            assert not dtypes.is_inexact(b.dtype), f"{where}: {b.dtype} where nothing moves"
+            assert not dtypes.is_inexact(a.dtype), f"{where}: got {a.dtype}, expected a dtype without tangents"
+            assert not dtypes.is_inexact(b.dtype), f"{where}: got {b.dtype}, expected a dtype without tangents"
             continue
         absolute = max(_tolerance(a.dtype, atol), _tolerance(b.dtype, atol)) * a.size
         relative = max(_tolerance(a.dtype, rtol), _tolerance(b.dtype, rtol)) * b.size

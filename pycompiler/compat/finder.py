@@ -45,7 +45,7 @@ class Finder:
         make = self._maker(fullname, root, rest)
         if make is None:
             raise ModuleNotFoundError(
-                f"No module named {fullname!r}: it was asked for in JAX's place, and pycompiler does not have it",
+                f"No module named {fullname!r}: pycompiler replaces JAX in this process, and does not have it",
                 name=fullname,
             )
         spec = importlib.machinery.ModuleSpec(fullname, cast(Any, _Loader(make)), origin=__file__, is_package=True)

@@ -37,14 +37,14 @@ class Inner(ModuleType):
     """An internal module of JAX, with the names of internals.py."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, "Names that libraries take from inside of JAX; pycompiler.compat.internals says who.")
+        super().__init__(name, "Internal names of JAX for libraries, which pycompiler.compat.internals names.")
         self.__dict__.update(INTERNALS[name]())
 
     def __getattr__(self, name: str) -> Any:
         inner = f"{self.__name__}.{name}"
         if inner in INTERNALS:
             return importlib.import_module(inner)
-        raise AttributeError(f"{inner} was asked for in JAX's place, and pycompiler does not have it", name=name)
+        raise AttributeError(f"no {inner}: pycompiler replaces JAX in this process, and does not have it", name=name)
 
 
 def _names(module: ModuleType) -> list[str]:
@@ -82,7 +82,7 @@ class Proxy(ModuleType):
         near = difflib.get_close_matches(name, dir(self), 1, 0.75)
         hint = f"; the nearest name is {near[0]}" if near else ""
         raise AttributeError(
-            f"{self.__name__}.{name} was asked for in JAX's place, and pycompiler does not have it{hint}", name=name
+            f"no {self.__name__}.{name}: pycompiler replaces JAX in this process, and does not have it{hint}", name=name
         )
 
     def __dir__(self) -> list[str]:

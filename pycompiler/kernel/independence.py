@@ -101,7 +101,7 @@ def form_of(
         if parallel and starts_again:
             raise ArgumentError(
                 "kernel_call: an input that an output aliases has other blocks than this output, and scratch memory "
-                "starts again along parallel dimensions, which is not compiled. What to do: leave the alias out"
+                "starts again along parallel dimensions, which is not supported. What to do: leave the alias out"
             )
         parallel = []
     overwritten = [

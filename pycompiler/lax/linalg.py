@@ -387,7 +387,7 @@ def qdwh(
     if m < n:
         raise ValueError(f"qdwh: takes at least as many rows as columns, got {short(get_aval(x))}")
     if dynamic_shape is not None:
-        raise _refuse("qdwh", "dynamic_shape", "an array of the size that is meant")
+        raise _refuse("qdwh", "dynamic_shape", "an array of the intended size")
     eps = float(np.finfo(get_aval(x).dtype).eps) if eps is None else float(eps)
     weights = tuple(_weights(eps, max_iterations))
     u, h, converged = eager_jit(_qdwh, x, weights=weights, eps=eps)

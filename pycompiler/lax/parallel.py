@@ -101,7 +101,7 @@ def _reduced(function: str, primitive: Primitive, x: Tree, axis_name: AxisName, 
     names = tuple([name for name in names if not isinstance(name, int)])
     groups = _groups(function, given)
     if groups is not None and positions:
-        raise ValueError(f"{function}: axis_index_groups are of a named axis, got the axes {axis_name}")
+        raise ValueError(f"{function}: axis_index_groups need a named axis, got the axes {axis_name}")
     # The name must exist even if the result does not depend on it.
     size = _size(function, names, groups)
 
@@ -349,7 +349,7 @@ def ppermute(x: Tree, axis_name: AxisName, perm: Sequence[tuple[int, int]]) -> T
     pairs = tuple([(int(source), int(destination)) for source, destination in perm])
     for what, ends in (("source", [pair[0] for pair in pairs]), ("destination", [pair[1] for pair in pairs])):
         if len(set(ends)) != len(ends) or not all(0 <= end < size for end in ends):
-            raise ValueError(f"ppermute: each {what} in perm must be another one of the {size} members, got {perm}")
+            raise ValueError(f"ppermute: the {what}s in perm must be distinct indices below {size}, got {perm}")
     return _mapped("ppermute", lambda leaf: sending.ppermute.bind(leaf, axis_name=names, perm=pairs), x)
 
 

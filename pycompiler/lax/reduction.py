@@ -54,8 +54,8 @@ def reduce_sum(operand: Array, axes: Sequence[int], *, out_sharding: Any = None)
 
 
 reduce_prod = _reduction("reduce_prod", "The product over axes; integers wrap.")
-reduce_max = _reduction("reduce_max", "The maximum over axes; nan if any is; the lowest value for no elements.")
-reduce_min = _reduction("reduce_min", "The minimum over axes; nan if any is; the highest value for no elements.")
+reduce_max = _reduction("reduce_max", "The maximum over axes; nan if one is; the lowest value for no elements.")
+reduce_min = _reduction("reduce_min", "The minimum over axes; nan if one is; the highest value for no elements.")
 reduce_and = _reduction("reduce_and", "The bits that all elements over axes have; for bools, whether all hold.")
 reduce_or = _reduction("reduce_or", "The bits that any element over axes has; for bools, whether any holds.")
 

@@ -120,7 +120,7 @@ def scale_and_translate(
     for what, x in (("scale", scale), ("translation", translation)):
         if get_aval(x).shape != (len(axes),):
             raise ValueError(
-                f"scale_and_translate: {what} has one number for each of {len(axes)} spatial dimensions, got "
+                f"scale_and_translate: {what} must have one number for each of {len(axes)} spatial dimensions, got "
                 f"{short(get_aval(x))}"
             )
         if dtypes.is_complex(get_aval(x).dtype):

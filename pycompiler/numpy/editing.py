@@ -214,7 +214,7 @@ def repeat(
             "repeat", movement.reshape(wide, (*sizes[:axis], count * times, *sizes[axis + 1 :])), out_sharding
         )
     if np.any(repeats < 0):
-        raise ValueError(f"repeat: nothing is repeated less than 0 times, got {repeats.min()}")
+        raise ValueError(f"repeat: repeats must not be negative, got {repeats.min()}")
     return divided(
         "repeat",
         take(a, np.repeat(np.arange(fixed("repeat", count), dtype=np.int32), repeats), axis=axis, mode="clip"),

@@ -77,7 +77,7 @@ def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str],
     for letter in output:
         if output.count(letter) > 1 or letter not in every:
             raise ValueError(
-                f"{name}: the index {letter!r} of the result of {subscripts!r} is not one of an operand, once"
+                f"{name}: the index {letter!r} of the result of {subscripts!r} must be in an operand, and occur once"
             )
     # NumPy, which finds the path, accepts only letters.
     free = iter(letter for letter in unused if letter not in dots)

@@ -183,7 +183,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
             reduced = movement.expand_dims(reduced, (canonical_axis("apply_over_axes", axis, rank),))
         if get_aval(reduced).ndim != rank:
             raise ValueError(
-                f"apply_over_axes: func takes away one axis or none, and made {short(reduced)} of {short(result)}"
+                f"apply_over_axes: func must remove at most one axis, and returned {short(reduced)} for {short(result)}"
             )
         result = reduced
     return result

@@ -480,7 +480,7 @@ def _blocks(arrays: Any) -> tuple[Array, int]:
         raise ValueError("block: a list must not be empty")
     parts, depths = zip(*map(_blocks, arrays), strict=True)
     if len(set(depths)) > 1:
-        raise ValueError(f"block: the lists are nested {min(depths)} deep here and {max(depths)} deep there")
+        raise ValueError(f"block: the lists must have one depth, got the depths {min(depths)} and {max(depths)}")
     depth = depths[0] + 1
     rank = max(depth, *map(ndim, parts))
     parts = [movement.expand_dims(part, range(rank - ndim(part))) for part in parts]

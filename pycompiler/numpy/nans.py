@@ -102,7 +102,7 @@ def _nan_extremum(name: str, function: Any, identity: Callable[[Any], Any], word
         return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=keepdims), cast(np.nan, dtype), result)
 
     extremum.__name__ = extremum.__qualname__ = name
-    extremum.__doc__ = f"The {word} over axes, without nans; nan if all elements are."
+    extremum.__doc__ = f"The {word} over axes, without nans; nan if all elements are nan."
     return extremum
 
 

@@ -195,7 +195,7 @@ def _around(array: Array, axis: int, left: Any, right: Any, turn: bool = False) 
     size = get_aval(array).shape[axis]
     for start, stop in (left, right):
         if start < 0 or stop > size:
-            raise ValueError(f"pad: more is added than the {size} elements of axis {axis} of {short(get_aval(array))}")
+            raise ValueError(f"pad: the padding exceeds the {size} elements of axis {axis} of {short(get_aval(array))}")
     sides = [movement.slice_in_dim(array, start, stop, axis=axis) for start, stop in (left, right)]
     first, last = (flip(side, axis) for side in sides) if turn else sides
     return concatenate([first, array, last], axis)

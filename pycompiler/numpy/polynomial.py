@@ -305,7 +305,7 @@ def polyfit(
     if w is not None:
         (w,) = promoted_inexact("polyfit", w)
         if get_aval(w).shape != (count,):
-            raise TypeError(f"polyfit: w has one weight for each of x, got {short(w)}")
+            raise TypeError(f"polyfit: w must have one weight for each of x, got {short(w)}")
         left = ufuncs.multiply(left, movement.expand_dims(w, (1,)))
         right = ufuncs.multiply(right, movement.expand_dims(w, (1,)) if get_aval(y).ndim == 2 else w)
     # Columns of norm 1 have the best condition.

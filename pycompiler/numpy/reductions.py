@@ -188,7 +188,7 @@ def _extremum(
         return _started(name, combine, result, initial)
 
     extremum.__name__ = extremum.__qualname__ = name
-    extremum.__doc__ = f"The {word} over axes; nan if any is. ValueError for no elements unless initial= is given."
+    extremum.__doc__ = f"The {word} over axes; nan if one is. ValueError for no elements unless initial= is given."
     return extremum
 
 

@@ -52,7 +52,7 @@ def _lines(name: str, a: Any, axis: Any) -> tuple[Array, tuple[int, ...]]:
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
-    """The middle element over axes, or the mean of the two middle elements; nan if any is.
+    """The middle element over axes, or the mean of the two middle elements; nan if any element is.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.median(pnp.array([3, 1, 7, 4]))
@@ -307,7 +307,7 @@ def cov(
             continue
         check_arrays("cov", given)
         if get_aval(given).shape != (count,):
-            raise ValueError(f"cov: {name} has one number for each of the {count} observations, got {short(given)}")
+            raise ValueError(f"cov: {name} must have one number for each of {count} observations, got {short(given)}")
         if name == "fweights" and not dtypes.is_integer(get_aval(given).dtype):
             raise TypeError(f"cov: fweights are integers, got {short(given)}")
         given = ufuncs.abs(given)

@@ -67,9 +67,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     axes = [canonical_axis("roll", one, rank) for one in (axis if isinstance(axis, Sequence) else (axis,))]
     shifts = _shifts(shift)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
-        raise ValueError(
-            f"roll: {len(shifts)} shifts do not go with {len(axes)} axes; give one for each, or one for all"
-        )
+        raise ValueError(f"roll: {len(shifts)} shifts do not fit {len(axes)} axes; give one for each, or one for all")
     count = max(len(axes), len(shifts)) if axes and shifts else 0
     axes, shifts = ([*each] * count if len(each) == 1 else each for each in (axes, shifts))
     for places, along in zip(shifts, axes, strict=True) if count else ():

@@ -67,7 +67,7 @@ class RegularGridInterpolator:
             check_arrays(name, fill_value)
             kinds = get_aval(fill_value).dtype, get_aval(values).dtype
             if dtypes.is_complex(kinds[0]) and not dtypes.is_complex(kinds[1]):
-                raise ValueError(f"{name}: fill_value must be None or real, as the values, got {short(fill_value)}")
+                raise ValueError(f"{name}: fill_value must be None or real, like the values, got {short(fill_value)}")
             fill_value = pnp.asarray(fill_value)
         self.fill_value = fill_value
         self.grid = tuple(pnp.asarray(one) for one in points)

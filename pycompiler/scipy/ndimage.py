@@ -65,7 +65,7 @@ def map_coordinates(
     if 0 in shape:
         raise ValueError(f"map_coordinates: takes an array with elements, got {short(get_aval(input))}")
     if any(dtypes.is_complex(get_aval(x).dtype) for x in coordinates):
-        raise TypeError(f"map_coordinates: coordinates are real, got {', '.join(map(short, coordinates))}")
+        raise TypeError(f"map_coordinates: coordinates must be real, got {', '.join(map(short, coordinates))}")
     return eager_jit(_mapped, input, cval, *coordinates, order=int(order), mode=mode)
 
 

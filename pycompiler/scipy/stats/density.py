@@ -58,7 +58,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
             weights, dataset = cast(movement.atleast_1d(weights), dtype), cast(dataset, dtype)
             if get_aval(weights).shape != (n,):
                 raise ValueError(
-                    f"gaussian_kde: the weights are one for each of {n} points, got {short(get_aval(weights))}"
+                    f"gaussian_kde: weights must have one number for each of {n} points, got {short(get_aval(weights))}"
                 )
             weights = lax.div(weights, broadcast_to(reductions.sum(weights), (n,)))
         self._set(dataset=dataset, weights=weights, neff=lax.reciprocal(reductions.sum(lax.square(weights))))
@@ -130,7 +130,9 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         cov = movement.atleast_2d(cov)
         for what, given, shape in (("mean", mean, (self.d,)), ("covariance", cov, (self.d, self.d))):
             if get_aval(given).shape != shape:
-                raise ValueError(f"integrate_gaussian: the {what} has the shape {shape}, got {short(get_aval(given))}")
+                raise ValueError(
+                    f"integrate_gaussian: the {what} must have the shape {shape}, got {short(get_aval(given))}"
+                )
         return self._overlap(ufuncs.add(self.covariance, cov), movement.reshape(mean, (self.d, 1)), None)
 
     def integrate_kde(self, other: "gaussian_kde") -> Array:

@@ -52,7 +52,7 @@ CALLS = {
     "polyadd": (lambda: pnp.polyadd(X, X), "a vector of coefficients"),
     "polyder": (lambda: pnp.polyder(X[0], -1), "at least 0, got -1"),
     "vander": (lambda: pnp.vander(X), "takes a vector"),
-    "block": (lambda: pnp.block([[X], X]), "nested 0 deep here and 1 deep there"),
+    "block": (lambda: pnp.block([[X], X]), "must have one depth, got the depths 0 and 1"),
     "rollaxis": (lambda: pnp.rollaxis(X, 0, 5), "start 5 is not in -2..2"),
     "vectorize": (lambda: pnp.vectorize(pnp.sin, signature="n->n"), "of the form"),
     "fromstring": (lambda: pnp.fromstring("12", sep=""), "must not be empty"),

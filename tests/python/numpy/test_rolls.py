@@ -52,7 +52,7 @@ def test_empty_and_wrong():
     assert pnp.roll(pnp.zeros((0, 3)), pnp.asarray(2), 0).shape == (0, 3)
     assert pnp.roll(pnp.zeros((0, 3)), 2).shape == (0, 3)
     assert pnp.roll(pnp.asarray(3), pnp.asarray(2)).tolist() == 3
-    with pytest.raises(ValueError, match="2 shifts do not go with 3 axes"):
+    with pytest.raises(ValueError, match="2 shifts do not fit 3 axes"):
         pnp.roll(pnp.zeros((1, 2, 3)), (1, 2), (0, 1, 2))
     with pytest.raises(TypeError, match="a shift is an integer"):
         pnp.roll(pnp.zeros(3), 1.5)

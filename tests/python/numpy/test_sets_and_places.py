@@ -238,7 +238,7 @@ def test_errors():
         pnp.put(X, 1, 2)
     with pytest.raises(ValueError, match=r"repeat: i32\[2\] repeats for the 6 elements of axis 0"):
         pnp.repeat(X, np.array([1, 2], np.int32))
-    with pytest.raises(ValueError, match="repeat: nothing is repeated less than 0 times, got -1"):
+    with pytest.raises(ValueError, match="repeat: repeats must not be negative, got -1"):
         pnp.repeat(X, np.array([1, 1, 1, 1, 1, -1]))
     with pytest.raises(TypeError, match=r"repeat: repeats must be integers, got f32\[6\]"):
         pnp.repeat(X, F)

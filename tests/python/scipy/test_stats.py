@@ -121,7 +121,7 @@ def test_errors():
     kde = stats.gaussian_kde(DATA)
     with pytest.raises(ValueError, match="gaussian_kde: needs at least two numbers"):
         stats.gaussian_kde(1.0)
-    with pytest.raises(ValueError, match="gaussian_kde: the weights are one for each of 30 points"):
+    with pytest.raises(ValueError, match="gaussian_kde: weights must have one number for each of 30 points"):
         stats.gaussian_kde(DATA, weights=WEIGHTS[:3])
     with pytest.raises(ValueError, match="gaussian_kde: bw_method is"):
         stats.gaussian_kde(DATA, "narrow")
@@ -129,7 +129,7 @@ def test_errors():
         kde(np.ones((3, 4), np.float32))
     with pytest.raises(ValueError, match="integrate_box_1d: the density has 2 dimensions"):
         kde.integrate_box_1d(0, 1)
-    with pytest.raises(ValueError, match="integrate_gaussian: the mean has the shape"):
+    with pytest.raises(ValueError, match="integrate_gaussian: the mean must have the shape"):
         kde.integrate_gaussian(np.ones(3, np.float32), np.eye(2, dtype=np.float32))
     with pytest.raises(NotImplementedError, match="set_bandwidth: the bandwidth is fixed"):
         kde.set_bandwidth("scott")
