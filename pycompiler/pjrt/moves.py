@@ -35,11 +35,18 @@ def table(values: Any) -> Any:
 
 
 def zeros(kind: Any) -> Any:
-    """The attribute of a constant of zeros."""
+    """A value of zeros."""
     element = kind.element_type
     if isinstance(element, ir.ComplexType):
-        text = "(0.0, 0.0)"
-    elif isinstance(element, ir.IntegerType):
+        # The bindings can't make constants of complex numbers.
+        part = zeros(ir.RankedTensorType.get(kind.shape, element.element_type))
+        return _one("complex", kind, [part, part])
+    return _one("constant", kind, [], {"value": _zero(kind)})
+
+
+def _zero(kind: Any) -> Any:
+    element = kind.element_type
+    if isinstance(element, ir.IntegerType):
         text = "false" if element.width == 1 else "0"
     else:
         text = "0.0"
@@ -65,12 +72,20 @@ class _Move:
         self.split = [name for name, _ in mesh.axes if name in wanted.unreduced and name not in given.unreduced]
 
     def result(self) -> Any:
+        if not all(shape_of(self.value)):
+            return self._nothing()
         self._sum()
         while self.now != self.wanted:
             _ = self._cut() or self._exchange() or self._pad() or self._gather()
         if self.split:
             self._mask()
         return self.value
+
+    def _nothing(self) -> Any:
+        """An array without elements is made anew: StableHLO's collectives take none."""
+        sizes = zip(shape_of(self.value), self.now, self.wanted, strict=True)
+        shape = [size * self.mesh.size(has) // self.mesh.size(wanted) for size, has, wanted in sizes]
+        return zeros(tensor_of(self.value.type, shape))
 
     def _next(self, place: int) -> list[str]:
         """The axes that a dimension lacks, if all its present axes are wanted."""
@@ -136,8 +151,7 @@ class _Move:
                 begins = _begins(shape, place, self.mesh, names, self.count)
                 shape[place] *= self.mesh.size(names)
                 kind = tensor_of(self.value.type, shape)
-                nothing = _one("constant", kind, [], {"value": zeros(kind)})
-                self.value = _one("dynamic_update_slice", kind, [nothing, self.value, *begins])
+                self.value = _one("dynamic_update_slice", kind, [zeros(kind), self.value, *begins])
                 del self.now[place][-len(names) :]
                 self.split = [name for name in self.split if name not in names]
                 return True
@@ -158,8 +172,7 @@ class _Move:
         if _is_zero(self.value):
             return
         first = [place == 0 for place in self.mesh.places(self.split, self.count)]
-        nothing = _one("constant", self.value.type, [], {"value": zeros(self.value.type)})
-        self.value = _one("select", self.value.type, [is_at(first), self.value, nothing])
+        self.value = _one("select", self.value.type, [is_at(first), self.value, zeros(self.value.type)])
 
 
 def combined(
@@ -190,7 +203,12 @@ def _is_zero(value: Any) -> bool:
         return False
     if op.name in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
         return _is_zero(op.operands[0])
-    return op.name == "stablehlo.constant" and op.attributes["value"] == zeros(value.type)
+    if op.name == "stablehlo.complex":
+        return all(map(_is_zero, op.operands))
+    # The bindings can't read constants of complex numbers.
+    if op.name != "stablehlo.constant" or isinstance(ir.RankedTensorType(value.type).element_type, ir.ComplexType):
+        return False
+    return op.attributes["value"] == _zero(value.type)
 
 
 def is_at(devices: Sequence[bool]) -> Any:

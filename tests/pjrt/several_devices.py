@@ -584,6 +584,21 @@ def summands_of_parts(devices):
         return jax.jit(f)(x, y), shards(z), reshard(z, P("x")), jax.jit(taken)(z), shards(slope), reshard(slope, P())
 
 
+@program
+def arrays_without_elements(devices):
+    mesh = mesh_of(devices)
+
+    def f(x):
+        scanned = [lax.associative_scan(jnp.add, x, axis=axis, reverse=axis == 1) for axis in (0, 1)]
+        ends = jnp.concatenate([x[:0], x, x[16:]]) * 2
+        return *scanned, ends, x[:0].sum(0), (x[:, :0] @ x[:, :0].T).sum()
+
+    places = [NamedSharding(mesh, P(*spec)) for spec in (("x",), ("x", "y"), (None, "y"), (("y", "x"),))]
+    values = [numbers(16, 8), numbers(16, 8) * (1 + 2j)]
+    given = [jax.device_put(values[0], place) for place in places] + [jax.device_put(x, places[1]) for x in values[1:]]
+    return [jax.jit(f)(x) for x in given]
+
+
 def flat(tree):
     return [(np.asarray(x), x.sharding) for x in jax.tree.leaves(tree)]
 

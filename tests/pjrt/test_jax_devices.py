@@ -161,6 +161,24 @@ def test_summands_are_added_once_behind_a_loop():
     assert said.split() == ["1", str(3 * 8 * 16.0)]
 
 
+def test_complex_summands_and_results_of_callbacks():
+    """XLA's CPU crashes in some of these."""
+    said = program("""
+        mesh = jax.make_mesh((4, 2), ("x", "y"))
+        with jax.set_mesh(mesh):
+            a = (np.arange(128.0).reshape(16, 8) * (1 - 3j)).astype(np.complex64)
+            given = jax.device_put(a, P("x", "y"))
+            one = jax.sharding.reshard(given, P(None, "y", unreduced={"x"}))
+            both = jax.sharding.reshard(given, P(unreduced={"x", "y"}))
+            start = jax.sharding.reshard(jnp.zeros((16, 8), np.complex64), P(unreduced={"x"}))
+            moved = [jax.sharding.reshard(some, P("x")) for some in (one, both, start)]
+        print([np.array_equal(some, a * factor) for some, factor in zip(moved, (1, 1, 0), strict=True)])
+        f = jax.jit(lambda x: jax.pure_callback(lambda x: np.asarray(x) * 2j, x, x) + 1)
+        print(np.array_equal(f(x.astype(np.complex64)), np.asarray(x) * 2j + 1))
+    """)
+    assert said.split() == ["[True,", "True,", "True]", "True"]
+
+
 def test_gathers_scatters_and_windows_are_of_parts():
     said = program("""
         x = jax.device_put(x, NamedSharding(mesh, P("x")))
