@@ -1,6 +1,7 @@
 // Errors of the API from the runtime's.
 #include "pjrt/Functions.h"
 #include "pjrt/Objects.h"
+#include "runtime/EffectfulLaunch.h"
 
 using namespace pcrt;
 using namespace pcrt::pjrt;
@@ -24,7 +25,11 @@ PJRT_Error *pcrt::pjrt::failure(const Status &status) {
   return status.isOk() ? nullptr : failure(codeOf(status.code()), status.message());
 }
 
-PJRT_Error *pcrt::pjrt::failure(const Error &error) { return failure(codeOf(error.code), error.text()); }
+/// The caller raises it: the end of the process does not report it again.
+PJRT_Error *pcrt::pjrt::failure(const Error &error) {
+  EffectfulLaunch::wasTold(error);
+  return failure(codeOf(error.code), error.text());
+}
 
 PJRT_Error *pcrt::pjrt::unimplemented(const char *name) {
   return failure(PJRT_Error_Code_UNIMPLEMENTED, std::string("PJRT_") + name + ": pycompiler does not implement it");

@@ -115,6 +115,24 @@ def test_several_devices():
     assert said.split() == ["4", "True", "12.0"]
 
 
+def test_a_failure_that_a_call_raised_is_not_reported_again_at_the_end():
+    said = run("""
+        import sys, jax, jax.numpy as jnp
+        from jax.experimental import io_callback
+        sys.stderr = sys.stdout
+        sys.unraisablehook = lambda info: print("unraisable", info.exc_value)
+        def fail(x):
+            raise KeyError("three")
+        for ordered in (True, False):
+            try:
+                jax.jit(lambda x: io_callback(fail, x, x, ordered=ordered))(jnp.float32(1)).block_until_ready()
+            except jax.errors.JaxRuntimeError as error:
+                print("caught", "three" in str(error))
+    """)
+    assert said.count("caught True") == 2
+    assert "unraisable" not in said
+
+
 def test_a_dumped_program_is_read(tmp_path):
     run("import jax; jax.jit(lambda x: x + 1)(1.0)", PYCOMPILER_DUMP_DIR=str(tmp_path))
     assert any("stablehlo.add" in path.read_text() for path in tmp_path.iterdir())
