@@ -45,6 +45,7 @@ def register() -> None:
     mlir.register_lowering(_export.call_exported_p, _call_exported)
     mlir.register_lowering(jax_buffers.buffer_callback_p, _buffer_callback, platform=_PLATFORM)
     _emit_with(jax_callback)
+    _choose_with(mlir)
     keep_functions()
 
 
@@ -148,6 +149,18 @@ def _emit_with(module: Any) -> None:
         return _emit(ctx, callback, token, operands, operand_avals, result_avals, **options)
 
     module.emit_python_callback = emit_python_callback
+
+
+def _choose_with(module: Any) -> None:
+    """Let a rule of JAX that names platforms itself, as that of Pallas does, take its rule for `cpu` here."""
+    original: Callable[..., Any] = module.lower_per_platform
+
+    def lower_per_platform(ctx: Any, description: str, rules: dict[str, Any], *args: Any, **params: Any) -> Any:
+        if _INHERITED in rules:
+            rules = {_PLATFORM: rules[_INHERITED]} | rules
+        return original(ctx, description, rules, *args, **params)
+
+    module.lower_per_platform = lower_per_platform
 
 
 def _emit(

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.experimental import pallas
 from jax.experimental.layout import Layout, with_layout_constraint
 from jax.experimental.shard_alike import shard_alike
 
@@ -173,6 +174,20 @@ def test_computations_of_reductions_call_functions(beside):
         return windows, lax.reduce(numbered, none, larger, (0,))
 
     beside(f, X)
+
+
+def test_kernels_of_pallas_are_interpreted_or_jaxs_error(device, beside):
+    def double(x, out):
+        out[...] = x[...] * 2
+
+    def call(x, interpret=True):
+        part = pallas.BlockSpec((1, 5), lambda i: (i, 0))
+        shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        return pallas.pallas_call(double, shape, grid=6, in_specs=[part], out_specs=part, interpret=interpret)(x)
+
+    beside(call, X)
+    with jax.default_device(device), pytest.raises(ValueError, match="interpret mode"):
+        call(X, interpret=False)
 
 
 def test_layouts_inside_of_a_program_have_no_effect(beside):
