@@ -85,8 +85,8 @@ bool applyGreedily(const PyOperation &operation, nb::list patterns) {
   if (run.error)
     throw nb::python_error(std::move(*run.error));
   if (mlir::failed(ended))
-    diagnostics.raise("the patterns have no end: there is still something to rewrite after " +
-                      std::to_string(kMostRewrites) + " rewrites");
+    diagnostics.raise("the patterns do not converge: operations still match after " + std::to_string(kMostRewrites) +
+                      " rewrites");
   return changed;
 }
 
@@ -122,7 +122,7 @@ llvm::SmallVector<mlir::Value> replacements(const PyOperation &replaced, nb::han
 mlir::RewriterBase &activeRewriter(const PyOperation &operation) {
   operation.check();
   if (!operation.tree->rewriter)
-    throw nb::value_error("a rewriter is good for the call of the pattern that it was made for");
+    throw nb::value_error("a rewriter is valid only during the call of the pattern that received it");
   return *operation.tree->rewriter;
 }
 

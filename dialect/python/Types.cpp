@@ -103,7 +103,7 @@ void bindTypes(nb::module_ &module) {
                      .def("__init__", [](PyContext *self) { new (self) PyContext(makeContext()); })
                      .def_prop_ro(
                          "is_left", [](const PyContext &self) { return isLeft(self.context.get()); },
-                         "Whether work that a signal has interrupted still runs in it: then use another one.");
+                         "Whether interrupted work still runs in it. If so, use another Context instead.");
   bindWith(context);
   bindLocation(module);
 

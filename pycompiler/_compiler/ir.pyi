@@ -14,7 +14,7 @@ class Context:
     @property
     def is_left(self) -> bool:
         """
-        Whether work that a signal has interrupted still runs in it: then use another one.
+        Whether interrupted work still runs in it. If so, use another Context instead.
         """
 
     def __enter__(self) -> object: ...

@@ -101,7 +101,8 @@ struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<
       signalPassFailure();
   }
 
-  Option<int64_t> least{*this, "short-program", llvm::cl::desc("Operations that upstream's analysis decides on alone"),
+  Option<int64_t> least{*this, "short-program",
+                        llvm::cl::desc("Maximum number of operations that upstream's analysis alone handles"),
                         llvm::cl::init(shortProgram)};
 };
 
@@ -130,7 +131,8 @@ struct Bufferize : PassWrapper<Bufferize, OperationPass<ModuleOp>> {
     tellOfCopies(getOperation());
   }
 
-  Option<int64_t> least{*this, "short-program", llvm::cl::desc("Operations that upstream's analysis decides on alone"),
+  Option<int64_t> least{*this, "short-program",
+                        llvm::cl::desc("Maximum number of operations that upstream's analysis alone handles"),
                         llvm::cl::init(shortProgram)};
 };
 

@@ -58,7 +58,7 @@ LogicalResult checkOperation(Operation *op) {
   if (isa<UnrealizedConversionCastOp>(op))
     return op->emitOpError("can't be in a module from a file: it converts between types without a check");
   if (isa<ArenaOp, SpendOp>(op))
-    return op->emitOpError("is made by passes of the compiler alone, and can't be in a module from a file");
+    return op->emitOpError("is made only by passes of the compiler, and can't be in a module from a file");
   if (auto call = dyn_cast<RuntimeCallOp>(op); call && !checksItsOperands(call))
     return op->emitOpError("calls \"")
            << call.getName() << "\" with " << call.getParams().size()
@@ -88,8 +88,7 @@ LogicalResult checkOperation(Operation *op) {
                              StringRef(kPlanAttr), StringRef(kPrecisionAttr), StringRef(kDonatedAttr),
                              StringRef(kControlFlowAttr), StringRef(kCheckedAttr), StringRef(kStandsForAttr)},
                             attribute.getName().strref()))
-      return op->emitOpError("has the attribute ")
-             << attribute.getName() << ", which passes of the compiler make alone";
+      return op->emitOpError("has the attribute ") << attribute.getName() << ", which only passes of the compiler make";
   return success();
 }
 
@@ -150,7 +149,7 @@ LogicalResult checkArguments(func::FuncOp function) {
     for (NamedAttribute attribute : mlir::function_interface_impl::getArgAttrs(function, index))
       if (isOfPasses(attribute.getName()) && attribute.getName() != kDimsAttr)
         return function.emitOpError("argument #")
-               << index << " has the attribute " << attribute.getName() << ", which passes of the compiler make alone";
+               << index << " has the attribute " << attribute.getName() << ", which only passes of the compiler make";
   return success();
 }
 

@@ -35,7 +35,7 @@ FailureOr<StringAttr> array::linkFunctions(ModuleOp into, ModuleOp from, StringR
     return failure();
   for (Operation &op : *from.getBody())
     if (!isa<func::FuncOp>(op))
-      return op.emitError("a module that is called holds functions alone");
+      return op.emitError("a called module must hold only functions");
 
   OwningOpRef<ModuleOp> copy(from.clone());
   if (failed(checkInput(*copy)))

@@ -19,7 +19,7 @@ struct SeparateEntries : PassWrapper<SeparateEntries, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SeparateEntries)
   StringRef getArgument() const override { return "array-separate-entries"; }
   StringRef getDescription() const override {
-    return "Make every public function @main of a separate module, with its callees";
+    return "Move each public function with its callees to a separate module, as its @main";
   }
 
   void runOnOperation() override {
@@ -61,7 +61,7 @@ struct SeparateEntries : PassWrapper<SeparateEntries, OperationPass<ModuleOp>> {
 struct JoinEntries : PassWrapper<JoinEntries, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(JoinEntries)
   StringRef getArgument() const override { return "array-join-entries"; }
-  StringRef getDescription() const override { return "Put the modules of array-separate-entries together again"; }
+  StringRef getDescription() const override { return "Join the modules that array-separate-entries made"; }
   void getDependentDialects(DialectRegistry &registry) const override { registry.insert<LLVM::LLVMDialect>(); }
 
   void runOnOperation() override {

@@ -204,7 +204,7 @@ Value Source::constant(RankedTensorType type, Attribute element) {
   if (std::optional<Extents> sizes = extentsLike(type))
     return broadcast(constant(type.clone(ArrayRef<int64_t>()), element), *sizes);
   if (!isa<IntegerAttr, FloatAttr>(element) || !type.hasStaticShape() || !countBytes(type)) {
-    error() << "needs a constant of " << type << ", of which the sizes and the elements must be known";
+    error() << "needs a constant of " << type << ", whose sizes and elements must be known";
     return {};
   }
   Attribute value = DenseElementsAttr::get(type, element);

@@ -292,7 +292,7 @@ void Rendezvous::failIfStuck() {
     return;
   for (const std::unique_ptr<Exchange> &group : exchanges)
     if (group->arrived > 0)
-      failWaiting(*group, {nullptr, "all participants wait for others, each for those of another group: they don't run "
+      failWaiting(*group, {nullptr, "all participants wait, each for participants of another group: they do not run "
                                     "their collectives in one order"});
 }
 

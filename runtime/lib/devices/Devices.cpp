@@ -98,7 +98,7 @@ struct Found {
 static Result<const cuda::Driver *> usedDriver() {
   const char *platform = std::getenv("PYCOMPILER_PLATFORM");
   if (platform && std::strcmp(platform, "cpu") == 0)
-    return Status(Code::InvalidArgument, "PYCOMPILER_PLATFORM=cpu leaves the GPUs out");
+    return Status(Code::InvalidArgument, "PYCOMPILER_PLATFORM=cpu excludes the GPUs");
   return cuda::Driver::get();
 }
 

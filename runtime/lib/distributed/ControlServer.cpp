@@ -168,7 +168,7 @@ void ControlServer::greet(Connection &connection, Frame &frame) {
   else if (rank >= size)
     refusal = "there is no process " + std::to_string(rank) + " of " + std::to_string(size);
   else if (processes[rank].hasJoined)
-    refusal = "process " + std::to_string(rank) + " is there already: " + nameOf(rank) +
+    refusal = "process " + std::to_string(rank) + " has joined already: " + nameOf(rank) +
               ". Two processes have the same number";
   if (!refusal.empty()) {
     send(connection, {FrameKind::Refusal, 0, {refusal}});

@@ -34,6 +34,6 @@ int32_t library::read(const PcrtFrame *frame, const void *source, void *target, 
 int32_t library::product(const PcrtFrame *frame, const PcrtTensor *, int32_t, const PcrtTensor *, int32_t,
                          const int64_t *) {
   const RunContext &run = RunContext::of(frame);
-  return run.fail(Status(Code::InvalidArgument, run.device.name() + " has no library for products: compiled code asks "
-                                                                    "for one on GPUs alone"));
+  return run.fail(Status(Code::InvalidArgument, run.device.name() + " has no library for products: only code for "
+                                                                    "GPUs asks for one"));
 }

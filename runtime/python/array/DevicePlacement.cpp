@@ -59,7 +59,7 @@ Device *pcrt::python::deviceOf(PyObject *object) {
     PyErr_Format(PyExc_TypeError, "%R is not a device", object);
   else
     PyErr_Format(PyExc_ValueError,
-                 "%R belongs to another process, which alone can compute on it. What to do: take one of "
+                 "%R belongs to another process, and only that process can compute on it. What to do: take one of "
                  "local_devices(), or put the array on a mesh, by device_put(x, NamedSharding(mesh, spec))",
                  object);
   return nullptr;

@@ -262,7 +262,7 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
   Device *device = deviceAt(tensor.device);
   if (!device)
     return PyErr_Format(PyExc_BufferError,
-                        "from_dlpack: the array is on device %d of DLPack type %d, which is not here",
+                        "from_dlpack: the array is on device %d of DLPack type %d, which this process does not have",
                         int(tensor.device.id), int(tensor.device.type));
   DType dtype;
   if (!dtypeOf(tensor.dtype, dtype))

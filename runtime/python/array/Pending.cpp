@@ -59,7 +59,7 @@ bool pcrt::python::makeSize(ArrayObject *array) {
   ArrayObject *whole = isArray(made.get()) ? asArray(made.get()) : nullptr;
   if (!whole || whole == array || whole->pendingSize || whole->aval->code != array->aval->code ||
       whole->aval->rank() != array->aval->rank()) {
-    PyErr_Format(PyExc_TypeError, "an array whose size was not known is to be a %S, made was %R", array->aval,
+    PyErr_Format(PyExc_TypeError, "an array whose size was not known must be a %S, but a %R was made", array->aval,
                  Py_TYPE(made.get()));
     return false;
   }
@@ -122,7 +122,7 @@ static RefPtr<Buffer> madeOn(Device &target, ArrayObject *array) {
     return nullptr;
   if (!isArray(made.get()) || isDeferred(asArray(made.get())->buffer) ||
       reinterpret_cast<PyObject *>(asArray(made.get())->aval) != aval.get()) {
-    PyErr_Format(PyExc_TypeError, "a deferred array is to be a %S, made was %R", aval.get(), Py_TYPE(made.get()));
+    PyErr_Format(PyExc_TypeError, "a deferred array must be a %S, but a %R was made", aval.get(), Py_TYPE(made.get()));
     return nullptr;
   }
   return elementsOn(target, asArray(made.get()));

@@ -86,7 +86,7 @@ static PyObject *bufferPointer(PyObject *, PyObject *object) {
   ArrayObject *array = asArray(object);
   if (isSharded(array))
     return PyErr_Format(PyExc_ValueError,
-                        "unsafe_buffer_pointer: %S is on several devices, so that there are several addresses. What to "
+                        "unsafe_buffer_pointer: %S is on several devices, and has several addresses. What to "
                         "do: ask one of its parts, x.addressable_shards[i].data",
                         array->aval);
   PyRef held = PyRef::borrow(object);

@@ -287,8 +287,8 @@ static PyMethodDef arrayMethods[] = {
     {}};
 
 static PyType_Slot arraySlots[] = {
-    {Py_tp_doc, const_cast<char *>("An array whose elements may still be being computed: shape and dtype never wait, "
-                                   "but for\na size that depends on data.")},
+    {Py_tp_doc, const_cast<char *>("An array whose computation may not have ended: shape and dtype never wait, "
+                                   "except for\na size that depends on data.")},
     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateArray)},
     {Py_tp_hash, reinterpret_cast<void *>(PyObject_HashNotImplemented)},
     {Py_tp_getset, arrayProperties},

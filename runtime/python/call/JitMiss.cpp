@@ -223,7 +223,7 @@ static PyObject *setLeafNamer(PyObject *, PyObject *function) {
 //===-- Registration ----------------------------------------------------------------------------------------------===//
 
 static PyStructSequence_Field callKeyFields[] = {
-    {"in_tree", "The tree of the dynamic (args, kwargs)."},    {"avals", "Those of its leaves."},
+    {"in_tree", "The tree of the dynamic (args, kwargs)."},    {"avals", "The avals of its leaves."},
     {"static_args", "Pairs of a position and a value."},       {"static_kwargs", "Pairs of a name and a value."},
     {"context", "The configuration that is part of the key."}, {}};
 

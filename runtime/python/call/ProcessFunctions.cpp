@@ -22,7 +22,7 @@ namespace nb = nanobind;
 static Processes &processes() {
   if (Processes *found = Processes::current())
     return *found;
-  throw nb::value_error("this process is alone: distributed.initialize() has not been called");
+  throw nb::value_error("the program has only this process: distributed.initialize() has not been called");
 }
 
 /// The end of this thread's wait, in the runtime's clock.

@@ -9,7 +9,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @main(%n: index) {
-  // expected-error @+1 {{'array.arena' op is made by passes of the compiler alone}}
+  // expected-error @+1 {{'array.arena' op is made only by passes of the compiler, and}}
   array.arena %n
   return
 }
@@ -26,7 +26,7 @@ func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
 
 // -----
 
-// expected-error @+1 {{'func.func' op argument #0 has the attribute "array.role", which passes of the compiler make alone}}
+// expected-error @+1 {{'func.func' op argument #0 has the attribute "array.role", which only passes of the compiler make}}
 func.func @main(%x: tensor<4xf32> {array.role = "arena"}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }

@@ -67,7 +67,7 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  // expected-error @below {{'gpu.func' @helper is no kernel: inline it into those that call it}}
+  // expected-error @below {{'gpu.func' @helper is not a kernel: inline it into its callers}}
   gpu.func @helper() {
     gpu.return
   }
@@ -141,7 +141,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @k(%x: f32) kernel {
-    // expected-error @below {{'nvvm.convert.float.to.tf32' cannot be emulated: expected the rounding mode rna alone}}
+    // expected-error @below {{'nvvm.convert.float.to.tf32' cannot be emulated: expected the rounding mode rna, without saturation or relu}}
     %0 = nvvm.convert.float.to.tf32 %x {rnd = #nvvm.fp_rnd_mode<rn>}
     gpu.return
   }

@@ -48,7 +48,7 @@ def test_the_platform_is_chosen_and_never_replaced():
     code = "print(pc.default_backend(), pnp.zeros(3).device); pc.devices('gpu')"
     done = run(code, PYCOMPILER_PLATFORM="cpu")
     assert done.stdout == "cpu cpu:0\n"
-    assert "PYCOMPILER_PLATFORM=cpu leaves the GPUs out" in done.stderr
+    assert "PYCOMPILER_PLATFORM=cpu excludes the GPUs" in done.stderr
     done = run(code, driver="/nowhere/libcuda.so", PYCOMPILER_PLATFORM="gpu")
     assert "there is no platform 'gpu' here; there is cpu (1 device)" in done.stderr
     assert "no CUDA driver: cannot load /nowhere/libcuda.so" in done.stderr

@@ -125,7 +125,7 @@ private:
 
   LogicalResult emulate(gpu::GPUModuleOp gpuModule, gpu::GPUFuncOp kernel) {
     if (!kernel.isKernel())
-      return kernel.emitError("'gpu.func' @") << kernel.getName() << " is no kernel: inline it into those that call it";
+      return kernel.emitError("'gpu.func' @") << kernel.getName() << " is not a kernel: inline it into its callers";
     if (getOperation().lookupSymbol(kernel.getName()))
       return kernel.emitError("the kernel @")
              << kernel.getName() << " needs another name: the module has a symbol of it";
@@ -180,7 +180,8 @@ private:
   LogicalResult emulate(gpu::LaunchFuncOp launch) {
     auto found = kernels.find(launch.getKernelAttr());
     if (found == kernels.end())
-      return launch.emitError("'gpu.launch_func' of ") << launch.getKernelAttr() << ", of which there is no kernel";
+      return launch.emitError("'gpu.launch_func' of ")
+             << launch.getKernelAttr() << ", but the module has no such kernel";
     if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty() || launch.getAsyncObject() ||
         launch.hasClusterSize())
       return launch.emitError("'gpu.launch_func' with tokens, streams or clusters cannot be emulated");

@@ -247,7 +247,8 @@ LogicalResult InstructionExpander::expand(NVVM::WgmmaMmaAsyncOp op) {
 /// Rounds to the nearest number with 10 bits of mantissa, ties away from zero.
 LogicalResult InstructionExpander::expand(NVVM::ConvertFloatToTF32Op op) {
   if (op.getRnd() != NVVM::FPRoundingMode::RNA || op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
-    return op.emitError("'nvvm.convert.float.to.tf32' cannot be emulated: expected the rounding mode rna alone");
+    return op.emitError(
+        "'nvvm.convert.float.to.tf32' cannot be emulated: expected the rounding mode rna, without saturation or relu");
   Value bits = arith::BitcastOp::create(b, b.getI32Type(), op.getSrc());
   Value rounded = arith::AndIOp::create(b, add(bits, word(0x1000)), word(static_cast<int32_t>(0xffffe000)));
   Value isNumber = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, op.getSrc(), op.getSrc());
