@@ -42,7 +42,7 @@ bool isBarrier(Operation *op) {
       .wasInterrupted();
 }
 
-/// Whether an operation may write a buffer. A routine writes its outputs alone.
+/// Whether an operation may write a buffer. A routine writes only its outputs.
 bool writes(Operation *op, Value buffer) {
   auto call = dyn_cast<RuntimeCallOp>(op);
   if (!call)

@@ -1,5 +1,5 @@
-// reduce and map: a known combination becomes one op; argmax and argmin are recognized; any other region is applied to
-// one slice after the other.
+// reduce and map: a known combination becomes one op, also argmax and argmin. Any other region is applied to one slice
+// after the other.
 #include "Regions.h"
 #include "array/IR/Bytes.h"
 

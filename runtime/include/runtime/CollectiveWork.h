@@ -18,8 +18,11 @@ struct Contribution {
   Device *device;
 };
 
-/// A group has one, for all of its meetings. A meeting is `arrive` of each member, in its own thread; `prepare` by the
-/// last one; every item once, by any member; `leave` of each member, in its own thread again.
+/// A group has one CollectiveWork, for all of its meetings. The steps of a meeting:
+/// - each member calls `arrive`, in its own thread
+/// - the last member calls `prepare`
+/// - every item is run once, by any member
+/// - each member calls `leave`, in its own thread again
 class CollectiveWork {
 public:
   virtual ~CollectiveWork() = default;

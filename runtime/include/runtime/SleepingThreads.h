@@ -1,5 +1,5 @@
 // Sleeping threads of a pool. Each wake-up takes one thread, so a later caller knows that a thread is on its way, and
-// does not wake another. Used by ThreadPool alone.
+// does not wake another. Only ThreadPool uses this class.
 #ifndef PYCOMPILER_RUNTIME_SLEEPINGTHREADS_H
 #define PYCOMPILER_RUNTIME_SLEEPINGTHREADS_H
 

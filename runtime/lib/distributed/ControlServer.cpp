@@ -308,7 +308,7 @@ void ControlServer::fail(unsigned rank, const std::string &cause, const std::str
   process.cause = cause;
   broadcast({FrameKind::PeerFailed, 0, {std::to_string(rank), process.host, std::to_string(process.pid), cause, place}},
             rank);
-  // Nobody waits for it any more.
+  // No process waits for the failed process any more.
   std::map<std::string, Meeting> hopeless;
   for (auto each = meetings.begin(); each != meetings.end();) {
     bool waits =

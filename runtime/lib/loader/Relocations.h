@@ -1,4 +1,4 @@
-// The relocations in compiled objects, with one function for each machine. Used by ObjectLinker alone. Both are built
+// The relocations in compiled objects, with one function for each machine. Only ObjectLinker uses them. Both are built
 // on every machine, so that a test can run them on bytes.
 #ifndef PYCOMPILER_RUNTIME_LIB_RELOCATIONS_H
 #define PYCOMPILER_RUNTIME_LIB_RELOCATIONS_H

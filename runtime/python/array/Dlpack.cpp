@@ -250,8 +250,8 @@ template <typename Managed> void releaseManaged(void *owner) {
     managed->deleter(managed);
 }
 
-/// Takes the tensor of a capsule. If `copy` is 0, it must be usable in place; if 1, it is copied; if -1, it is copied
-/// if necessary.
+/// Takes the tensor of a capsule. If `copy` is 0, the tensor must be usable in place. If `copy` is 1, the tensor is
+/// copied. If `copy` is -1, it is copied if necessary.
 template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
   auto *managed = static_cast<Managed *>(PyCapsule_GetPointer(capsule, capsuleName<Managed>));
   const DlTensor &tensor = managed->tensor;

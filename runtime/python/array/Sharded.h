@@ -10,11 +10,13 @@ namespace pcrt::python {
 /// The elements of all shards as one ndarray, assembled by the function that Python registered; null with an exception.
 PyObject *assemble(ArrayObject *array);
 
-/// Whether a read would not wait; waits (false with an exception); releases the memory; whether some memory was
-/// released.
+/// Whether a read would not wait.
 bool areShardsReady(const ArrayObject *array);
+/// Waits. False with an exception.
 bool waitForShards(ArrayObject *array);
+/// Releases the memory.
 void deleteShards(ArrayObject *array, const char *why);
+/// Whether some memory was released.
 bool areShardsDeleted(const ArrayObject *array);
 
 /// The bytes of a contiguous object that exports a buffer, as an array of the device; null with an exception.

@@ -16,8 +16,8 @@ static constexpr double operationNs = 0.15, mathOperations = 25, divisions = 5, 
                         scalarMathNs = 10, byteNs = 0.04, cachedByteNs = 0.015;
 /// Nanoseconds of a division of floats for each byte of an element. A divider is not wider for wider registers.
 static constexpr double dividedByteNs = 0.07;
-/// An element that is loaded to a single lane; one of a transposed block; and one that is loaded by a register together
-/// with the columns between it and the next.
+/// Nanoseconds for an element: loaded to a single lane, in a transposed block, and loaded by a register together with
+/// the columns between it and the next.
 static constexpr double elementNs = 0.4, transposedNs = 0.25, interleavedNs = 0.2;
 
 static int64_t bitsOf(Type type) { return type.isIntOrFloat() ? std::max(8u, type.getIntOrFloatBitWidth()) : 64; }

@@ -228,8 +228,8 @@ private:
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
   int64_t depthOfRows = 0; // levels of nested blocks for whose rows of accumulators the stack has space
-  // State of the current tiles of rows: all are whole; they set the accumulators; they continue from these in other
-  // rows.
+  // State of the current tiles of rows: whether all are whole, whether they set the accumulators, and the rows to
+  // which the results are added.
   bool hasWholeTiles = false, setsRows = false;
   SmallVector<Rows, 0> joinedRows;
   std::optional<Search> search;

@@ -91,7 +91,7 @@ Term expandCbrt(Term x) {
   Term magnitude = abs(x);
   Term isSmall = magnitude < x.either(0x1p-700, 0x1p-60);
   Term a = select(isSmall, magnitude * x.either(0x1p300, 0x1p96), magnitude);
-  // For f64 the upper half alone; the multiplication by 1/3 is exact enough for it.
+  // For f64 only the upper half; the multiplication by 1/3 is exact enough for it.
   Term bits = x.isWide() ? a.bits() >> 32 : a.bits();
   Term third = toInteger(toFloat(bits) * (1.0 / 3.0) + x.either(715094163.0, 709958130.0));
   Term root = (x.isWide() ? third << 32 : third).asFloat();

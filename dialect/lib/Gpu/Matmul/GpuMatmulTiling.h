@@ -8,8 +8,8 @@
 
 namespace mlir::array {
 
-/// The multiplying unit: threads, each with a part of a tile; tensor cores, each warp with a part; or tensor cores,
-/// with four warps together.
+/// The multiplying unit: threads (each has a part of a tile), tensor cores (each warp has a part), or tensor cores with
+/// four warps together.
 enum class GpuMatmulUnit { Threads, TensorCores, Warpgroups };
 
 /// The properties of a chip that the choice depends on.

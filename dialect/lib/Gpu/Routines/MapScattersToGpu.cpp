@@ -17,7 +17,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Kernels get a pointer to the first element alone.
+/// Kernels get only a pointer to the first element.
 bool isWhole(Value buffer) { return cast<MemRefType>(buffer.getType()).getLayout().isIdentity(); }
 
 /// A separate buffer for the elements of a view.
