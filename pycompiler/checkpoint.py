@@ -1,8 +1,8 @@
 """Checkpoints of programs of one or several processes: `checkpoint.save(folder, step, tree)`, `restore`, `latest`.
 
-`pycompiler.checkpoint` is at the same time JAX's function of that name, which recomputes values in derivatives. So the
-functions of `pycompiler.checkpoints` are attributes of that one, which takes the place of this module: both ways of
-importing give one object. docs/how-to/save-checkpoints.md has examples.
+JAX has a function with the name `checkpoint`, which recomputes values in derivatives. So `pycompiler.checkpoint` is
+this function, with the functions of `pycompiler.checkpoints` as attributes. It takes the place of this module: both
+ways of importing give one object. docs/how-to/save-checkpoints.md has examples.
 """
 
 import sys

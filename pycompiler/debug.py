@@ -1,6 +1,7 @@
 """Observe values while compiled code runs: `print`, `log` and `callback`.
 
-They are debugging effects: transformations apply to them as to the program, and they do not change the program.
+These functions are debugging effects: transformations apply to them as to the program, and they do not change the
+program.
 """
 
 import builtins

@@ -103,7 +103,7 @@ def start_trace(
 def stop_trace() -> None:
     """End the recording and write the trace. Raises RuntimeError when nothing is being recorded.
 
-    It does not wait for running calls: wait for their results first to include them.
+    `stop_trace` does not wait for running calls: to include them, wait for their results first.
     """
     global _directory
     with _lock:

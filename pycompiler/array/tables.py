@@ -1,6 +1,7 @@
 """The display of an array in a notebook: a title, and its elements as a table. `array` attaches it.
 
-It reads the elements, as `repr` does, and so waits for them. A large array shows its corners, as in NumPy's print.
+The display reads the elements, as `repr` does, and so waits for them. A large array shows its corners, as in NumPy's
+print.
 """
 
 from __future__ import annotations

@@ -24,10 +24,10 @@ def save(folder: _Folder, step: int, tree: Any, *, keep: int | None = None) -> N
     """Save a tree as the checkpoint of a step, in `folder/step-<step>`. All processes call it, with one folder that all
     of them see; each writes the parts of its devices.
 
-    It returns at once, and a thread writes: later calls may donate the arrays. The next call of `save`, `restore` or
-    `wait` waits for the thread, and raises its failure. If `keep` is a number, only the last `keep` checkpoints remain
-    when this one is complete. Leaves are arrays of any dtype, keys, NumPy's arrays, numbers and strings. Values that
-    are not divided must be equal in all processes.
+    `save` returns at once, and a thread writes: later calls may donate the arrays. The next call of `save`, `restore`
+    or `wait` waits for the thread, and raises its failure. If `keep` is a number, only the last `keep` checkpoints
+    remain when this one is complete. Leaves are arrays of any dtype, keys, NumPy's arrays, numbers and strings. Values
+    that are not divided must be equal in all processes.
 
     Raises ValueError for a step that has a checkpoint, TypeError for other leaves.
 
@@ -46,8 +46,8 @@ def restore(folder: _Folder, like: Any = None, *, step: int | None = None, shard
 
     `like` is a tree of the same structure, of arrays or ShapeDtypeStructs: arrays get the shardings of its leaves.
     Without it the tree is made of dicts, lists, tuples and namedtuples of the program, and of Python's and NumPy's
-    values where these were saved. `sharding` is a sharding, a device, or a tree of them that is a prefix: then arrays
-    get these. Each process reads only the elements that its devices hold.
+    values, if these were saved. `sharding` is a sharding, a device, or a tree of them that is a prefix: then arrays get
+    these. Each process reads only the elements that its devices hold.
 
     Raises FileNotFoundError without a checkpoint, ValueError if the checkpoint and `like` differ, or for damaged files.
 

@@ -328,7 +328,7 @@ def compile_graph(
     eager: bool = False,
     target: Target = HOST,
 ) -> Compilation:
-    """Compile for a target, and load. Results are computed in the memory of donated inputs, where they fit. With
+    """Compile for a target, and load. Results are computed in the memory of donated inputs, if they fit. With
     `may_block`, a run may wait for other runs.
 
     If `viewing`, outputs that are parts of inputs are views of them, and are not computed.

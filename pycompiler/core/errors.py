@@ -104,7 +104,8 @@ class NotDifferentiableError(ExplainedError, ValueError, TypeError):
 
 
 class ExecutionError(ExplainedError, RuntimeError):
-    """Compiled code, or a library that it calls, failed; raised where a result that depends on it is first read."""
+    """Compiled code, or a library that it calls, failed. The first read of a result that depends on it raises this
+    error."""
 
 
 class DistributedError(ExplainedError, RuntimeError):

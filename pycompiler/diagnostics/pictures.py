@@ -60,8 +60,8 @@ class Picture:
 def visualize(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()) -> Callable[..., Picture]:
     """A function that draws the graph of `fun` for its arguments, as `make_jaxpr` prints it.
 
-    It needs no other packages. Raises ValueError for a graph of more than 1500 operations, whose picture would not be
-    readable.
+    `visualize` needs no other packages. Raises ValueError for a graph of more than 1500 operations, whose picture would
+    not be readable.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.visualize(lambda x: pnp.sin(x) * 2)(3.0)

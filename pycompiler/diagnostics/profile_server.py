@@ -1,7 +1,7 @@
 """A server of profiles in a running program, and profiles that include those of other processes' servers.
 
-It answers at `http://localhost:<port>`: `/trace?seconds=2` with a timeline of the next two seconds, `/memory` with the
-arrays in memory in pprof's format, `/start` and `/stop` for another program whose profile includes this one.
+The server answers at `http://localhost:<port>`: `/trace?seconds=2` with a timeline of the next two seconds, `/memory`
+with the arrays in memory in pprof's format, `/start` and `/stop` for another program whose profile includes this one.
 """
 
 from __future__ import annotations

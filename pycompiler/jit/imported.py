@@ -72,8 +72,8 @@ class SymbolicModuleFunction(ModuleFunction):
 def module_function(source: str | bytes, *, entry: str = "main", name: str | None = None) -> ModuleFunction:
     """The function `entry` of a module of the `array` dialect, given as text or as MLIR's bytecode.
 
-    It is compiled at its first call, once for all sizes of its symbols (`array.symbols`), and the disk cache keeps the
-    code. `name` is for messages.
+    The function is compiled at its first call, once for all sizes of its symbols (`array.symbols`). The disk cache
+    keeps the code. `name` is for messages.
 
     Raises MLIRError, with the line, for a module that can't be read or does not verify. Raises ValueError for a module
     that calls functions of the host program, and TypeError for a module with sizes that are neither fixed nor given by

@@ -1,7 +1,7 @@
 """The traces of a function, which all of its jitted functions share: a program may write `jit(f)(x)` in a loop.
 
-They are an attribute of the function, so that they live as long as it does: a trace may hold the function itself, and
-a table of this module would then keep both forever. Only `jit` imports this module.
+The traces are an attribute of the function, so they live as long as the function. A trace may hold the function itself,
+and a table of this module would then keep both forever. Only `jit` imports this module.
 """
 
 from __future__ import annotations

@@ -513,9 +513,9 @@ class Compiled(_Stage):
     def memory_analysis(self, **sizes: int) -> MemoryAnalysis:
         """Bytes of the arguments, of the results, of the temporaries (one arena) and of the code, under JAX's names.
 
-        Its printed form also shows each temporary: its place in the arena, its first and last use, and its line. A
-        function of symbolic sizes needs the sizes of its symbols (`memory_analysis(n=128)`), and does not show the
-        places; without sizes it raises ValueError.
+        The printed form of the result also shows each temporary: its place in the arena, its first and last use, and
+        its line. A function of symbolic sizes needs the sizes of its symbols (`memory_analysis(n=128)`), and does not
+        show the places; without sizes it raises ValueError.
         """
         found, avals = self._at("memory_analysis", sizes)
         results = found.plan.result_avals

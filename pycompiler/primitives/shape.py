@@ -1,6 +1,6 @@
 """The family of shapes: broadcast, reshape, transpose, and helpers on top of them for all rules.
 
-It lists and names core's structural primitives. The other families import it.
+This module lists and names core's structural primitives. The other families import it.
 """
 
 from __future__ import annotations

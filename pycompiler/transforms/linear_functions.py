@@ -85,7 +85,8 @@ register_pytree_node(_NotNeeded, lambda _: ((), None), lambda _, __: _NotNeeded(
 class VJP:
     """The pullback that `vjp` returns: a function from a cotangent of the result to a tuple of those of the arguments.
 
-    It is a container of its saved values: `args_res` has arguments in their places, `opaque_residuals` the others.
+    The pullback is a container of its saved values: `args_res` has arguments in their places, `opaque_residuals` the
+    others.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
 """`print_saved_residuals`: the values that the derivative of a function keeps for the backward pass.
 
-They are the leaves of the pullback that `vjp` returns, found in the graph of `vjp`. `checkpoint` makes them fewer.
+These values are the leaves of the pullback that `vjp` returns, found in the graph of `vjp`. `checkpoint` reduces their
+number.
 """
 
 from __future__ import annotations

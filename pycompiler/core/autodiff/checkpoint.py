@@ -1,8 +1,9 @@
 """The primitive of recomputation: a call whose tangents keep only its inputs, and recompute all other residuals.
 
-Its linear part is again a checkpoint, over (inputs, values saved by the policy, tangents). The graph of this part
-begins with the recomputation. After transposition, it runs where the cotangents are known. An `optimization_barrier`
-before it hides from the compiler that the values were computed before. In compiled code, its equations are inlined.
+The linear part of a checkpoint is again a checkpoint, over (inputs, values saved by the policy, tangents). The graph of
+this part begins with the recomputation. After transposition, the recomputation runs when the cotangents are known. An
+`optimization_barrier` before it hides from the compiler that the values were computed before. In compiled code, the
+equations of a checkpoint are inlined.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions with their own derivative rules: how each trace calls them, and the primitives that graphs record.
+"""Functions with their own derivative rules: their calls under each trace, and the primitives that graphs record.
 
 A rule is a Python function. With concrete values it is called directly, and a batch trace wraps it. A graph trace
 records the function as a graph beside the rule, and the values that the function closes over become operands. The rule

@@ -2,7 +2,7 @@
 
 A setting is set by its environment variable, by `config.update(name, value)` for the process, and by the context
 manager of its name (`with enable_x64(): ...`) for the thread. Some settings change the compiled code of a function, or
-how a call is served. They are part of every key of the cache: `_runtime` gets them whenever they change.
+the way in which a call is served. They are part of every key of the cache: `_runtime` gets them whenever they change.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class UserContext:
 
 
 def make_user_context(default_value: Hashable = None) -> UserContext:
-    """A value on which functions may depend while they are traced: `jit` traces again where it differs.
+    """A value on which functions may depend while they are traced: `jit` traces again if it differs.
 
     Make it before other threads run. Raises TypeError for a default without a hash.
 

@@ -81,12 +81,12 @@ class Dim:
         self._hash = hash(("Dim", terms))
 
     def symbols(self) -> tuple[Symbol, ...]:
-        """Its symbols, in the order of their names."""
+        """The symbols in it, in the order of their names."""
         return tuple([symbol for _, symbol in sorted(self._symbols.items())])
 
     def terms(self) -> list[tuple[int, list[tuple[Dim, int, int]]]]:
-        """Its sum. Each term is a factor and a list of (dimension, divisor, power): the floor of the quotient, to that
-        power. A dimension with the divisor 1 is a plain symbol."""
+        """The terms of its sum. Each term is a factor and a list of (dimension, divisor, power): the floor of the
+        quotient, to that power. A dimension with the divisor 1 is a plain symbol."""
         return [
             (factor, [(_numerator(atom), atom.divisor if isinstance(atom, Floor) else by, p) for atom, by, p in parts])
             for factor, parts in polynomial.presented(self._terms)

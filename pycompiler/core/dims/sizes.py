@@ -53,7 +53,8 @@ class _Step(NamedTuple):
 
 
 class SizePlan:
-    """How concrete shapes determine the sizes of symbols. Raises ValueError for a symbol that they don't determine."""
+    """A plan that computes the sizes of symbols from concrete shapes. Raises ValueError for a symbol that the shapes
+    don't determine."""
 
     __slots__ = ("_checks", "_ranks", "_shapes", "_steps", "symbols")
 

@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 
 class AxisType(enum.Enum):
-    """Who decides on the shardings over a mesh axis.
+    """The decision on the shardings over a mesh axis.
 
-    Auto: the partitioner. Explicit: the program; shardings are parts of the types of arrays. Manual: the program is
-    written for one device, in `shard_map`.
+    Auto: the partitioner decides. Explicit: the program decides; shardings are parts of the types of arrays. Manual:
+    the program is written for one device, in `shard_map`.
     """
 
     Auto = enum.auto()

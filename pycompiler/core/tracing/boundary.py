@@ -148,8 +148,8 @@ def alias(function: Callable[_P, _R], name: str) -> Callable[_P, _R]:
 def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Put the functions among the names of a module behind the boundary, each under its own name.
 
-    They get integers for sizes and axes, and arrays for stand-ins (`arguments`). Aliases stay one object. The package
-    itself imports the functions from the modules that define them, without the boundary.
+    The functions get integers for sizes and axes, and arrays for stand-ins (`arguments`). Aliases stay one object. The
+    package itself imports the functions from the modules that define them, without the boundary.
     """
     exposed: dict[int, Any] = {}
     for name in names:

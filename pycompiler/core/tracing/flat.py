@@ -1,6 +1,7 @@
 """A user's function over trees as a function over leaves. Every transformation traces such a function.
 
-It also knows the name of each leaf (`params['w']`), computed from the signature only when a message needs it.
+A `FlatFunction` also has the name of each leaf (`params['w']`), computed from the signature only when a message needs
+it.
 """
 
 from __future__ import annotations

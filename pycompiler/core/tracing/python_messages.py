@@ -18,7 +18,7 @@ _MESSAGE = re.compile(
 # The words of an annotation that promise the lacking ability.
 _SEQUENCE = re.compile(r"Sequence|Iterable|Collection|tuple|list|Axis|Axes|Shape|Mapping|dict", re.IGNORECASE)
 _FUNCTION = re.compile(r"Callable|Function", re.IGNORECASE)
-# Where annotations are not kept as text, a dimension is a union.
+# If annotations are not kept as text, a dimension is a union.
 _DIMENSION = r"Dimension|typing\.Union\[int, [^,]*Dim\b[^,]*\]"
 _INTEGERS = re.compile(rf"Sequence\[(int|{_DIMENSION})\]|tuple\[int, \.\.\.\]|Axes|Shape")
 

@@ -6,7 +6,7 @@ reference, its last value is one more result (`graph.ClosedGraph.touched` and `w
 values in and stores the last ones, so programs, derivatives and mapped functions are those of pure functions, and a
 write in compiled code updates the memory in place.
 
-`level` tells where a reference lives: the level of the trace that it was made under, 0 outside of all. A value of a
+The `level` of a reference is the level of the trace under which it was made, 0 outside of all traces. A value of a
 newer trace can't be stored in it, unless that trace records a graph. `array.references` attaches indices and methods.
 """
 
@@ -227,7 +227,7 @@ class Ref(Typed):
         return value
 
     def _of_newer(self, value: Any, trace: Trace) -> Any:
-        """A value of a transformation that runs inside of the place where the reference lives."""
+        """A value of a trace that is newer than the reference."""
         if trace.done:
             raise leaked(value)
         primal = getattr(value, "primal", None)

@@ -1,8 +1,8 @@
 """Primitives that users define: `UserPrimitive`, and the tables of their rules.
 
-Their rules have the conventions of the package's own primitives and are looked up when they are needed, so that they
-can be registered at any time. Eager evaluation calls the `impl`. A compiled graph has the lowering in place of the
-equation (`lowering`).
+The rules have the conventions of the package's own primitives. They are looked up when they are needed, so they can be
+registered at any time. Eager evaluation calls the `impl`. A compiled graph has the lowering in place of the equation
+(`lowering`).
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def shaped(shape: Iterable[dims.Dimension], dtype: dtypes.DType, weak_type: bool
 
 
 def short(aval: Any) -> str:
-    """`f32[3,4]`: how avals are shown in messages and printed graphs. Takes values and scalars too.
+    """`f32[3,4]`: the form of avals in messages and printed graphs. Takes values and scalars too.
 
     `f32[8@x,2]` is divided along the Explicit mesh axis x.
     """

@@ -1,9 +1,9 @@
 """Collectives that reduce over named axes (psum, pmax, pmin), and axis_index. `exchange`, the next family, moves data.
 
-They are equations of graphs and no ops of the dialect: the trace of the axis replaces them by operations on the mapped
-dimension, so no compiled module holds one. Their rules define the meaning along the axis whose batching rule runs
-(`axes.mapping`); names of other axes stay in the equation. References and samples are of all members of one axis at
-once, along a common first dimension.
+The primitives are equations of graphs and no ops of the dialect: the trace of the axis replaces them by operations on
+the mapped dimension, so no compiled module holds one. Their rules define the meaning along the axis whose batching rule
+runs (`axes.mapping`); names of other axes stay in the equation. References and samples are of all members of one axis
+at once, along a common first dimension.
 """
 
 from __future__ import annotations

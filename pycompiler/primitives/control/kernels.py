@@ -6,7 +6,7 @@ The operands are the constants of the index maps, those of the kernel, the input
 blocks of the outputs, scratch memory). `blocks` has the sizes of the blocks. The size 0 stands for one element, in a
 dimension that the block lacks. The op `array.kernel_call` describes `parallel`, `overwritten`, and the scratch memory.
 
-It is in no TABLE, because it has no reference and no derivative. `kernel/` makes the graphs.
+The primitive is in no TABLE, because it has no reference and no derivative. `kernel/` makes the graphs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The family of control flow: `while`, whose parameters are graphs.
 
-Its rules transform its graphs, as the rules of nested calls do (core.autodiff.call); `emit` makes a region of each
-graph. The operands are the constants of the condition, those of the body, then the carry.
+The rules of `while` transform its graphs, as the rules of nested calls do (`core.autodiff.call`); `emit` makes a region
+of each graph. The operands are the constants of the condition, those of the body, then the carry.
 """
 
 from __future__ import annotations
