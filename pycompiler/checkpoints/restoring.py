@@ -196,8 +196,8 @@ def _chosen(folder: Path, step: int | None) -> Path:
         raise ValueError(f"restore: the processes ask for different steps: {', '.join(given)}, by their numbers")
     if not first:
         raise FileNotFoundError(
-            f"restore: {folder} has no checkpoint that is whole. What to do: ask checkpoint.latest(folder) first, "
-            "which is None then"
+            f"restore: {folder} has no complete checkpoint. What to do: call checkpoint.latest(folder) first, "
+            "which returns None in this case"
         )
     return folder_of(folder, int(first))
 

@@ -286,7 +286,7 @@ class Emitter(TypeEmitter):
         where = f"{equation.source.describe()}\n" if equation.source else ""
         if not isinstance(equation.params["mesh"], Mesh):
             raise ValueError(
-                f"{where}shard_map: it is over {equation.params['mesh']}, which is abstract, and no argument is on the "
+                f"{where}shard_map: its mesh {equation.params['mesh']} is abstract, and no argument is on the "
                 "devices of such a mesh.\nWhat to do: give arrays with a NamedSharding, a Mesh, or set one by set_mesh"
             )
         raise TypeError(

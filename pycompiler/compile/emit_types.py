@@ -57,7 +57,7 @@ def aval_of(given: ir.Type, dims: Sequence[Dimension] | None = None) -> ShapedAr
         raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
     if dims is None and None in given.shape:
         raise TypeError(
-            f"{given} has sizes that are not fixed: write its sizes, or how they follow from symbols (array.dims, "
+            f"{given} has sizes that are not fixed: write its sizes, or their expressions of symbols (array.dims, "
             "array.symbols)"
         )
     return shaped(given.shape if dims is None else dims, _DTYPES[str(given.element_type)])

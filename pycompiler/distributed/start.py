@@ -166,7 +166,7 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
     else:
         if "Open MPI" in _runtime.mpi_abi():
             raise RuntimeError(
-                f"distributed.initialize: {version} starts by its own launcher only, and {start.launcher} is none. "
+                f"distributed.initialize: {version} starts by its own launcher only, and {start.launcher} is another. "
                 "What to do: start the program by mpirun (srun --mpi=pmix), or pip install mpich and set "
                 "PYCOMPILER_MPI to its libmpi.so.12"
             )

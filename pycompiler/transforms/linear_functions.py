@@ -133,7 +133,7 @@ class VJP:
         if more:
             raise TypeError(
                 f"vjp of {linearized.name}: the pullback takes one argument, the cotangent of the result, got "
-                f"{len(more) + 1}; where the result is a tuple, so is its cotangent: f_vjp((a, b))"
+                f"{len(more) + 1}; if the result is a tuple, its cotangent is one, too: f_vjp((a, b))"
             )
         what = f"vjp of {linearized.name}: the cotangent"
         names, tree = linearized.out_names, linearized.out_tree

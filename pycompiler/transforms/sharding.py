@@ -229,7 +229,7 @@ def _check_equal(
             shown = ", ".join(sorted(map(repr, differing)))
             raise ValueError(
                 f"shard_map: result {number} of {debug_info.name}, {short(out)} on each device, may differ over the "
-                f"mesh axes {shown}, which its entry of out_specs does not name, as if it were equal on all of "
+                f"mesh axes {shown}. Its entry of out_specs does not name them, so the result must be equal along "
                 f"them.\nWhat to do: make it equal, by lax.psum or lax.pmean over {shown}; or name the axis in "
                 "out_specs, so that the parts become one array; or, if it is known to be equal, give "
                 "check_vma=False."

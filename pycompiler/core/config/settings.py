@@ -402,7 +402,7 @@ TABLE: tuple[Setting, ...] = (
         int,
         1 << 30,
         "PYCOMPILER_COMPILATION_CACHE_MAX_SIZE",
-        "the maximum bytes of these files; beyond it the least recently used are removed; -1 for no limit",
+        "the maximum bytes of these files, -1 for no limit; beyond it, the least recently used files are removed",
     ),
     Setting(
         "memory_limit",

@@ -450,7 +450,7 @@ def _check_strict(typed: tuple[tuple[DType, bool], ...]) -> None:
     if len(strong) > 1 or not follow:
         names = ", ".join(sorted({dtype.name + "*" * weak for dtype, weak in typed}))
         raise TypePromotionError(
-            f"operands of dtypes {names} don't promote where numpy_dtype_promotion is 'strict': convert one of them "
+            f"operands of dtypes {names} don't promote if numpy_dtype_promotion is 'strict': convert one of them "
             "by .astype, or set it to 'standard'"
         )
 

@@ -91,7 +91,7 @@ def by_method(
         source = user_source()
         raise NotImplementedError(
             (f"{source.describe()}\n" if source else "")
-            + f"{primitive.name}: under vmap it must be told how to map: give vmap_method, one of "
+            + f"{primitive.name}: vmap needs a method for its calls: give vmap_method, one of "
             + ", ".join(VMAP_METHODS)
         )
     if vmap_method in ("sequential", "sequential_unrolled"):

@@ -313,7 +313,7 @@ def saved(folder):
         (lambda d: save(d, 5, {"a": [object()]}), TypeError, "leaf at 'a/0' is of type object"),
         (lambda d: save(d, 5, {"a": np.array(["x"])}), TypeError, "leaf at 'a' is of type ndarray"),
         (lambda d: save(d, 5, {"r": pc.new_ref(pnp.ones(2))}), TypeError, "of a Ref"),
-        (lambda d: restore(d / "no"), FileNotFoundError, "no checkpoint that is whole"),
+        (lambda d: restore(d / "no"), FileNotFoundError, "no complete checkpoint"),
         (lambda d: restore(d, step=7), FileNotFoundError, "step-7 is no checkpoint"),
         (lambda d: restore(saved(d)), ValueError, "a container of the type .*Box.*like="),
         (

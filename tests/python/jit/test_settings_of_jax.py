@@ -254,7 +254,7 @@ def test_strict_dtype_promotion(x, y, fits, wrap):
         if fits:
             assert wrap(lambda a, b: pnp.add(a, b))(x, y).dtype == expected
         else:
-            with pytest.raises(ValueError, match="don't promote where numpy_dtype_promotion is 'strict'"):
+            with pytest.raises(ValueError, match="don't promote if numpy_dtype_promotion is 'strict'"):
                 wrap(lambda a, b: pnp.add(a, b))(x, y)
 
 

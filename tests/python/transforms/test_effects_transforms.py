@@ -325,9 +325,7 @@ def test_pure_callbacks_are_mapped_as_they_are_told(method, jitted):
 
 
 def test_a_pure_callback_under_vmap_must_be_told_how():
-    with pytest.raises(
-        NotImplementedError, match="pure_callback: under vmap it must be told how to map: give vmap_method"
-    ):
+    with pytest.raises(NotImplementedError, match="pure_callback: vmap needs a method for its calls: give vmap_method"):
         pc.vmap(lambda x: pc.pure_callback(np.sin, x, x))(pnp.zeros(2))
 
 
