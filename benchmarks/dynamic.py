@@ -87,7 +87,7 @@ def _whole(case: SizedCase, side: str) -> dict[str, Any]:
 
 def _in_new_process(case: SizedCase, side: str, threads: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        # As for users: compiled code is written to a disk cache, which is empty.
+        # Compiled code is written to an empty disk cache, as for users.
         env = {
             **os.environ,
             "PYCOMPILER_ENABLE_COMPILATION_CACHE": "1",

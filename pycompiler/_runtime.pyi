@@ -400,7 +400,7 @@ def fill_lapack(addresses: Sequence[int], get_threads: int = 0, set_threads: int
     """Give the runtime the addresses of lapack_names(), in their order, and those of the functions that get and set the
     number of threads of their library (0: there are no such functions)."""
 
-# Of the MLIR and LLVM that _compiler was built with.
+# The versions of MLIR and LLVM behind _compiler.
 llvm_version: str
 
 def thread_count() -> int:
@@ -430,7 +430,7 @@ def record_span(kind: str, name: str, start: int, end: int, args: str = "") -> N
 def set_error_type(cls: type[Exception] | None) -> type[Exception] | None:
     """Set the class of the error for a read of an array whose computation failed. Out of memory stays MemoryError.
 
-    Returns the previous class; None stands for RuntimeError.
+    Returns the previous class; None means RuntimeError.
     """
 
 def dlpack_capsule(array: Array, versioned: bool, copy: bool) -> Any:
@@ -712,9 +712,9 @@ class JitFunction:
         CompiledCall, which is called with the leaves, or another callable, which is called with the arguments of the
         function. The result is kept under the key.
 
-        `traced(*args, **kwargs)` is called instead of everything else when a leaf is a tracer or this thread is
-        tracing; `sharded` (without it, `traced`) when a leaf is on several devices. static_argnums are not negative:
-        the caller resolves negative ones, and names to numbers and back.
+        If a leaf is a tracer or this thread is tracing, only `traced(*args, **kwargs)` is called. If a leaf is on
+        several devices, only `sharded` is called, or without it `traced`. static_argnums are not negative: the caller
+        resolves negative numbers, and translates between names and numbers.
         """
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """TypeError names the argument that is not an array, ValueError a static argument that is not hashable."""

@@ -65,7 +65,7 @@ def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Thunk]:
 
 
 def flatten_fun_nokwargs(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Thunk]:
-    """`flatten_fun` for positional arguments alone: `in_tree` is the structure of their tuple."""
+    """`flatten_fun` for only positional arguments: `in_tree` is the structure of their tuple."""
     return _flat_nokwargs(f, in_tree)
 
 
@@ -135,7 +135,7 @@ def donation_vector(
     donate_argnums: Iterable[int], donate_argnames: Iterable[str], in_tree: PyTreeDef, kws: bool = True
 ) -> tuple[bool, ...]:
     """For each leaf of (args, kwargs), whether its argument is donated, by its position or name. Without `kws`,
-    `in_tree` is the structure of the positional arguments alone."""
+    `in_tree` is the structure of only the positional arguments."""
     numbers, names = frozenset(donate_argnums), frozenset(donate_argnames or ())
     args, kwargs = in_tree.children() if kws else (in_tree, None)
     found: list[bool] = []

@@ -94,7 +94,7 @@ def scalar_type_of(x: Any) -> type:
 
 
 def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
-    """The dtype to which arrays, scalars and dtypes promote. None stands for the default dtype of floats.
+    """The dtype to which arrays, scalars and dtypes promote. None means the default dtype of floats.
 
     With `return_weak_type_flag`, the pair of the dtype and whether it is weak, like that of Python scalars.
 

@@ -5,7 +5,7 @@
     python -m pycompiler.jax -c program [arguments]
 
 It calls `pycompiler.compat.install()` first. As a plugin, `pytest -p pycompiler.jax`, it does so in each process of
-pytest, those of pytest-xdist too; `-m pytest` adds that option.
+pytest, also in those of pytest-xdist. `-m pytest` adds that option.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class Pattern:
 def rewrite(operation: str, benefit: int = 1) -> Callable[[Function], Pattern]:
     """A decorator: a function of (operation, rewriter) is a pattern for the operations of this name.
 
-    A pattern matches when it changes something. `rewriter.insert(name, operands=..., attributes=...)` puts an operation
+    A pattern matches if it changes the module. `rewriter.insert(name, operands=..., attributes=...)` puts an operation
     before the matched one. `rewriter.replace_op(op, with_)` and `rewriter.erase_op(op)` remove one. If the function
     returns without a change, patterns with less benefit (from 1 to 65534) are tried.
     """
@@ -131,7 +131,7 @@ def rewrite(operation: str, benefit: int = 1) -> Callable[[Function], Pattern]:
 
 def apply_patterns(root: Operation | Module, *patterns: Pattern) -> bool:
     """Apply patterns inside an operation until none matches; operations fold, and dead ones are erased. Returns whether
-    anything changed.
+    the module changed.
 
     Earlier objects for parts of the module become invalid. Raises the exception of a pattern, ValueError for an erased
     operation, and MLIRError for patterns that do not terminate.

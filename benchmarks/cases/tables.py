@@ -188,8 +188,9 @@ DYNAMIC = (
     dynamic.gpt_blocks(width=256, heads=8, sizes=tuple(16 + round(496 * k / 49) for k in range(50))),
 )
 SMALL_CALLS = dynamic.small_calls(sizes=tuple(range(1, 51)))
-# Bars for: the whole run relative to jax's; the compilations with given and with detected dimensions; the geometric
-# mean of warm calls relative to those for one size; a small call relative to one for one size.
+# The bars, in order: for the whole run relative to jax's, for the compilations with given and with detected dimensions,
+# for the geometric mean of warm calls relative to those for one size, and for a small call relative to one for one
+# size.
 WHOLE_BAR, TOLD_BAR, AUTO_BAR, WARM_BAR, SMALL_BAR = 0.2, 1, 2, 1.15, 1.3
 
 

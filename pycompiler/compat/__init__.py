@@ -3,7 +3,7 @@
     python -m pycompiler.jax train.py --epochs 3      # a script
     python -m pycompiler.jax -m pytest tests          # a module
 
-or, in a program of your own, before anything imports jax:
+or, in your own program, before the first import of jax:
 
     import pycompiler.compat
     pycompiler.compat.install()

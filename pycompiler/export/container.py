@@ -77,7 +77,7 @@ def _checksum(head: bytes, body: bytes | memoryview, parts: Sequence[bytes | mem
 
 
 class Opened(NamedTuple):
-    """The contents of a file: its description, which has functions; the sections; and the writer, for messages."""
+    """The contents of a file: the description, which has functions, the sections, and the writer, for messages."""
 
     description: dict[str, Any]
     sections: memoryview

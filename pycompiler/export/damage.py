@@ -34,7 +34,7 @@ def part(about: str, where: str) -> Generator[None]:
     except DeserializationError:
         raise
     except (Exception, RecursionError) as error:
-        # The data may be anything: a number in the place of a list, or a structure of a thousand levels.
+        # The data may have any form: a number in the place of a list, or a structure of a thousand levels.
         raise damaged(
             about, where, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         ) from error

@@ -192,7 +192,7 @@ def symbolic_shape(
       shape_spec: dimensions with commas between, maybe in parentheses: whole numbers, names, e1 + e2, e1 - e2, e1 * e2,
         floordiv(e1, e2), mod(e1, e2), max(e1, e2), min(e1, e2), and "_" and "..." for those of `like`. None means
         "...".
-      constraints: texts as `SymbolicScope` takes.
+      constraints: texts in the form of `SymbolicScope`.
       scope: constraints that several shapes share; not together with `constraints`.
       like: the shape that gives "_" and "...".
 
@@ -254,7 +254,7 @@ def symbolic_args_specs(
 
     Args:
       args: a tree of arrays or ShapeDtypeStructs: the dtypes, and the sizes for "_" and "...".
-      shapes_specs: texts as `symbolic_shape` takes, a tree that is a prefix of `args`; one text is for all.
+      shapes_specs: texts in the form of `symbolic_shape`, in a tree that is a prefix of `args`; one text is for all.
       constraints, scope: as in `symbolic_shape`.
 
     >>> import numpy as np

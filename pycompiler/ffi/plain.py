@@ -69,8 +69,8 @@ def c_function(
         process itself; a function of ctypes; Numba's `cfunc`; a PyCapsule; or an address. It stays loaded for ever.
       signature: the parameters in C's order, with commas between them. An array has an element type and sizes:
         `x: f64[n, 3]` is a `const double *`, row-major. `out y: f64[n]` is one that the function writes, and
-        `inout z: f64[n]` one that it gets and changes. `a: f64` is a number by value: an integer, f32 or f64. `n`
-        alone is the size n, in any integer type of C, and `5` a constant. Sizes of an `out` array may be sums, products
+        `inout z: f64[n]` one that it gets and changes. `a: f64` is a number by value: an integer, f32 or f64. A bare
+        `n` is the size n, in any integer type of C, and `5` a constant. Sizes of an `out` array may be sums, products
         and quotients, `f64[n + 1, n // 2]`. After `->` stands the type of the function's result: `f64` is a number, and
         `status` an int that is 0 unless the call fails.
       name: for messages and profiles.

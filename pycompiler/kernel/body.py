@@ -234,7 +234,7 @@ def _window(name: str, whole: Any, idx: Any) -> tuple[Any, Callable[[Any], Any]]
 
 
 def _moved_window(whole: Any, window: dynamic_slices.Window) -> tuple[Any, Callable[[Any], Any]]:
-    """As `_window`, for a window that may have been moved towards the start of the array by some elements."""
+    """Like `_window`, for a window that may have been moved towards the start of the array by some elements."""
     part = window.part
     shape = get_aval(part).shape
 

@@ -61,7 +61,7 @@ def resize(
     antialias: bool = True,
     precision: Any = Precision.HIGHEST,
 ) -> Array:
-    """The image in another shape of the same number of dimensions; dimensions of equal size stay as they are.
+    """The image in another shape of the same number of dimensions; dimensions of equal size stay.
 
     method: a ResizeMethod or its name. antialias: if a dimension shrinks, the kernel covers all elements; without
     antialias, it covers only the neighbours of each sample. Integers become floats, except with "nearest". ValueError

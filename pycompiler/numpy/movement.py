@@ -50,7 +50,7 @@ def shape(a: Any) -> tuple[Any, ...]:
     if isinstance(a, list | tuple):
         a = asarray(a)
     if not is_array(a):
-        # As in JAX, a warning until this becomes an error: numpyro asks for the shape of None.
+        # A warning until this becomes an error, as in JAX: numpyro asks for the shape of None.
         warn(f"shape: takes arrays and scalars; {a!r} of type {type(a).__name__} counts as one", DeprecationWarning)
         return np.shape(a)
     return get_aval(a).shape
@@ -445,7 +445,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def result_type(*args: Any) -> Any:
-    """The dtype to which the arguments promote. None stands for the default dtype of floats.
+    """The dtype to which the arguments promote. None means the default dtype of floats.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.result_type("int32", "float16")

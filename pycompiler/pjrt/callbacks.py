@@ -1,4 +1,4 @@
-"""Functions of Python that JAX programs call: `pure_callback`, `io_callback`, `debug.print` and their kin.
+"""Functions of Python that JAX programs call: `pure_callback`, `io_callback`, `debug.print` and others.
 
 `lowering` numbers each function, and puts the number into the module. `source` finds the functions by it when the
 program is compiled, in the same process. A function lives as long as the program of JAX's or of ours that calls it.

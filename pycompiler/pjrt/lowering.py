@@ -1,4 +1,4 @@
-"""JAX's rules of lowering for the platform: those of `cpu`, but for calls of Python. `client` registers them once.
+"""JAX's rules of lowering for the platform: those of `cpu`, except for calls of Python. `client` registers them once.
 
 JAX keeps rules by the name of a platform. A rule that a library registers for `cpu`, now or later, holds here too. A
 rule for `pycompiler` comes first.
@@ -80,7 +80,7 @@ def _platform_index(context: Any, *, platforms: Platforms) -> Any:
 
 
 def _cond(context: Any, *args: Any, branches_platforms: Platforms | None = None, **params: Any) -> Any:
-    """JAX's rule, which drops the branches of other platforms. The name of the chosen branch stands for ours."""
+    """JAX's rule, which drops the branches of other platforms. The chosen branch gets our platform's name."""
     if branches_platforms is not None:
         chosen = _choice(branches_platforms)
         branches_platforms = tuple([(_PLATFORM,) if i == chosen else () for i in range(len(branches_platforms))])

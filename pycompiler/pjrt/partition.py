@@ -37,7 +37,7 @@ _ENDS = ("stablehlo.return", "sdy.return", "func.return")
 
 @dataclass(frozen=True)
 class Shardings:
-    """Of arguments and of results, as HLO prints them."""
+    """The shardings of arguments and of results, as HLO prints them."""
 
     arguments: tuple[str, ...] = ()
     results: tuple[str, ...] = ()

@@ -28,7 +28,8 @@ class Mesh:
         return prod([sizes[name] for name in names])
 
     def groups(self, names: Sequence[str]) -> list[list[int]]:
-        """Devices that differ along these axes alone, a row for each of the others, in the order of these axes."""
+        """Groups of devices that differ only along these axes, in their order: one row for each place along the other
+        axes."""
         order = [name for name, _ in self.axes]
         rest = [name for name in order if name not in names]
         array = np.asarray(self.devices).reshape([size for _, size in self.axes])

@@ -23,7 +23,7 @@ _TOGETHER = {
         "dynamic_slice", "gather", "divide", "reduce", "reduce_precision", "bitcast_convert",
     ), (0,)),
 }  # fmt: skip
-# Linear in each operand alone.
+# Linear in each single operand.
 _APART = {"multiply", "dot_general", "convolution"}
 
 

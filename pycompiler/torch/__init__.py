@@ -2,8 +2,8 @@
 programs to files and C libraries.
 
 Torch finds the backend by the entry point `torch_dynamo_backends` of an installed package. In a checkout that is not
-installed, `import pycompiler.torch` makes it known. This room comes after `jit` and `export`; nothing imports it, and
-it alone imports torch.
+installed, `import pycompiler.torch` makes it known. This package imports `jit` and `export`. No other package imports
+it, and no other package imports torch.
 """
 
 from importlib.metadata import EntryPoint

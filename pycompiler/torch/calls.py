@@ -88,7 +88,7 @@ class _Bound:
         )
         # The recipe for the tensor of each result: in the order of its own axes in memory.
         self.results: list[tuple[Any, Any, Any]] = [(None, None, None)] * len(results)
-        # The outputs: the number of a result; other tensors, which are copied; ints.
+        # The outputs: numbers of results, other tensors, which are copied, or ints.
         self.outputs: list[tuple[int, int, Any]] = []
         seen: set[int] = set()
         planned: Any = plan.outputs
@@ -156,7 +156,7 @@ class _Call:
             for number, order in zip(program.tensors, program.input_orders, strict=True)
             if order is not None
         ]
-        # Tensors whose bits mean something else: conjugates, negatives.
+        # Tensors whose bits have another meaning: conjugates, negatives.
         self.lazy = [number for number in program.tensors if _is_lazy(program.inputs[number].meta["val"])]
         numbers = {node: number for number, node in enumerate(program.inputs)}
         self.passed: list[tuple[int, Any]] = []

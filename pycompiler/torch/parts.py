@@ -88,7 +88,7 @@ def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
     whole = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
     partitioner = CapabilityBasedPartitioner(whole, _Support(refused), allows_single_node_partition=True)
     partitions = [part.nodes for part in partitioner.propose_partitions()]
-    # A part of sizes alone needs no program.
+    # A part with only sizes needs no program.
     partitions = [
         nodes for nodes in partitions if any(isinstance(n.meta.get("val"), (torch.Tensor, tuple, list)) for n in nodes)
     ]

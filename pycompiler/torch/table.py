@@ -29,7 +29,7 @@ class Out:
     def __init__(self, node: torch.fx.Node, sizes: Sizes, key: Callable[[], Any]) -> None:
         self.node = node
         self.sizes = sizes
-        # A key of `random` for this operation alone.
+        # A key of `random` for only this operation.
         self.key = key
         self.value: Any = node.meta.get("val")
 

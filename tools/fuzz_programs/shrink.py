@@ -59,7 +59,7 @@ def _with_values(program: Program) -> Iterator[Program]:
         head = Program(program.inputs, program.lines[: number + 1], line.targets).pruned()
         try:
             value = np.asarray(head.function(JAX_NAMES)(*head.arguments()))
-        except Exception:  # the line alone is invalid
+        except Exception:  # the line is invalid by itself
             continue
         lines = program.lines[:number] + program.lines[number + 1 :]
         yield Program({**program.inputs, line.targets[0]: value}, lines, program.results)

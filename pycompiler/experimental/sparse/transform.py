@@ -41,7 +41,7 @@ mlir.register_lowering(todense_p, mlir.lower_fun(lambda x: x, multiple_results=F
 
 
 def todense(arr: Any) -> Any:
-    """The dense array of a sparse matrix; an array as it is. In a function under `sparsify`, arguments may be either.
+    """The dense array of a sparse matrix; an array itself. In a function under `sparsify`, arguments may be either.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.experimental import sparse

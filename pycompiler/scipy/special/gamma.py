@@ -125,7 +125,7 @@ def _betaln(a: Array, b: Array) -> Array:
 
 
 def _reflected(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
-    """Arguments with the same magnitude of beta; whether they differ from a and b; whether there is a pole.
+    """Arguments with the same magnitude of beta, whether they differ from a and b, and whether there is a pole.
 
     If a is 0, -1, -2, ..., the function is finite for some whole numbers: (-1)**b B(1 - a - b, b), as in SciPy.
     """

@@ -50,7 +50,7 @@ def attend(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: 
 
 
 def attend_by(scores_of: Callable[[Any, Any], Any], value: Any) -> tuple[Any, Any, Any]:
-    """As `attend`, and the largest score of each query, from a function of the bounds of a block of keys."""
+    """Like `attend`, from a function of the bounds of a block of keys. Also returns the largest score of each query."""
     # The largest score so far, the sum of exponentials and the sum of values, both relative to it.
     largest = total = made = None
     for start, end in _blocks(value.shape[2]):

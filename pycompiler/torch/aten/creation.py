@@ -64,7 +64,7 @@ def _arange(out: Out, *given: Any, **options: Any) -> Any:
     count = lax.iota(np.int64, out.shape[0])
     if out.dtype.kind in "iu":
         return cast(count * step + start, out.dtype)
-    # As torch: in the accumulation type, float64 on CPUs.
+    # Computed in the accumulation type, as in torch: float64 on CPUs.
     wide = cast(count, np.dtype(np.float64))
     return cast(wide * step + start, out.dtype)
 

@@ -72,7 +72,7 @@ def logaddexp(x: Any, y: Any) -> Any:
     infinite = lax.real(large) == lax.real(small)
     infinite &= pnp.isinf(lax.real(small))
     made = large + lax.log1p(lax.exp(pnp.where(infinite, 0, small - large)))
-    # Of two zeros (exp(-inf)) one is the sum.
+    # The sum of two zeros (exp(-inf)) is one of them.
     both = pnp.where(lax.real(small) < 0, small, lax.log(lax.exp(x) + lax.exp(y)))
     return pnp.where(infinite, both, made)
 

@@ -33,8 +33,8 @@ def _index(out: Out, x: Any, indices: Any) -> Any:
 
 
 def _as_mask(x: Any, indices: Any) -> tuple[Any, int] | None:
-    """The mask, as an operand that broadcasts to x, of indices that are one mask, and how many axes follow its own;
-    None for others."""
+    """For indices that are one mask, the mask as an operand that broadcasts to x, and the number of axes after its own;
+    else None."""
     masks = [(axis, index) for axis, index in enumerate(indices) if index is not None]
     if len(masks) != 1 or masks[0][1].dtype != bool:
         return None
