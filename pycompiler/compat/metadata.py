@@ -20,7 +20,7 @@ class _Metadata(Distribution):
         return f"Metadata-Version: 2.1\nName: {self._of}\nVersion: {__version__}\n"
 
     def locate_file(self, path: Any) -> Any:
-        raise FileNotFoundError(f"{path} of {self._of}: pycompiler stands for {self._of}, which has no files here")
+        raise FileNotFoundError(f"{path} of {self._of}: pycompiler replaces {self._of}, which has no files here")
 
 
 def distributions(roots: tuple[str, ...], context: DistributionFinder.Context | None) -> list[Distribution]:

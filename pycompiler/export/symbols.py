@@ -127,7 +127,7 @@ class SymbolicScope:
         factor, rest = (0, difference) if linear is None else linear
         if not isinstance(rest, int):
             raise NotImplementedError(
-                f"SymbolicScope: the constraint {text!r} is not a bound of one symbol, and there are no others. "
+                f"SymbolicScope: the constraint {text!r} is not a bound of one symbol, and no others are supported. "
                 "What to do: leave it out, and give bounds to each symbol"
             )
         name = symbols[0].name

@@ -243,7 +243,7 @@ def _pads(
     if isinstance(padding, str):
         if any(dilation != 1 for dilation in spread):
             raise ValueError(
-                f"{name}: padding {padding!r} says nothing about a transposed convolution; give pairs, or use "
+                f"{name}: padding {padding!r} does not define a transposed convolution; give pairs, or use "
                 "conv_transpose"
             )
         windows = [dilated(right[axis], d) for axis, d in zip(specs.rhs_spec[2:], reach, strict=True)]

@@ -175,8 +175,8 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
         outside = [name for name in names if name in sizes and name not in axes.in_scope()]
         if outside:
             raise ValueError(
-                f"pcast: {outside[0]!r} is an axis of the current mesh, and values vary along it in a function for one "
-                "device alone. What to do: call it in shard_map"
+                f"pcast: {outside[0]!r} is an axis of the current mesh, and values vary along it only in a function "
+                "for one device. What to do: call it in shard_map"
             )
     for name in names:
         axes.size_of(name, "pcast")

@@ -184,7 +184,7 @@ def where(
             raise ValueError("where: takes an array with dimensions for its indices; use atleast_1d for a scalar")
         return _nonzero("where", condition, size, fill_value)
     if size is not None or fill_value is not None:
-        raise ValueError("where: size and fill_value are for the condition alone; x and y are given")
+        raise ValueError("where: size and fill_value need a call without x and y, which are given")
     return ufuncs.where(condition, x, y)
 
 

@@ -433,7 +433,7 @@ conj = alias(conjugate, "conj")
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
     """x where the condition holds, else y; all broadcast. TypeError without x and y."""
     if x is None or y is None:
-        raise TypeError("where: needs both x and y, or neither: the condition alone gives the indices where it holds")
+        raise TypeError("where: needs both x and y, or neither: a call with only the condition gives indices")
     check_arrays("where", condition, x, y)
     shape = broadcast_of("where", condition, x, y)
     x, y = (broadcast_to(side, shape) for side in converted("where", x, y))

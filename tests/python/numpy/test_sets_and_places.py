@@ -220,7 +220,7 @@ def test_a_traced_array_needs_a_size(name):
 def test_errors():
     with pytest.raises(ValueError, match="nonzero: takes an array with dimensions"):
         pnp.nonzero(pnp.float32(1))
-    with pytest.raises(ValueError, match="where: size and fill_value are for the condition alone"):
+    with pytest.raises(ValueError, match="where: size and fill_value need a call without x and y"):
         pnp.where(X > 0, X, X, size=3)
     with pytest.raises(ValueError, match="compress: the condition holds beyond the 2 elements of axis 0"):
         pnp.compress(np.array([True, False, True]), Y, 0)
