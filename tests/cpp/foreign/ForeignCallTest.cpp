@@ -236,7 +236,8 @@ static void theContextOfARun() {
         int64_t count = 0;
         XLA_FFI_ThreadPool_NumThreads_Args threads{XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, nullptr, frame->ctx,
                                                    &count};
-        CHECK(mentions(textOf(api, api->XLA_FFI_ThreadPool_NumThreads(&threads)), "the thread pool exists only in a run"));
+        CHECK(mentions(textOf(api, api->XLA_FFI_ThreadPool_NumThreads(&threads)),
+                       "the thread pool exists only in a run"));
         XLA_FFI_ThreadPool_Schedule_Args task{XLA_FFI_ThreadPool_Schedule_Args_STRUCT_SIZE, nullptr, frame->ctx,
                                               [](void *) {}, nullptr};
         CHECK(mentions(textOf(api, api->XLA_FFI_ThreadPool_Schedule(&task)), "the thread pool exists only in a run"));
