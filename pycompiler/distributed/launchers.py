@@ -37,7 +37,7 @@ class Start:
 @dataclass(frozen=True)
 class Launcher:
     """A launcher: its variables for each fact, the first that is set counts. `is_there` are names that must all be set
-    for it to be the one."""
+    for it to be the one; of `one_is_there` one must be."""
 
     name: str
     is_there: tuple[str, ...]
@@ -48,10 +48,16 @@ class Launcher:
     mpi: str = ""
     address: Callable[[Environment], str | None] = lambda environment: None
     job: tuple[str, ...] = ()
+    one_is_there: tuple[str, ...] = ()
+
+    def is_the_one(self, environment: Environment) -> bool:
+        """Whether its variables are there."""
+        some = not self.one_is_there or any(environment.get(name) for name in self.one_is_there)
+        return some and all(environment.get(name) for name in self.is_there)
 
 
 def _own_address(environment: Environment) -> str | None:
-    return environment.get("PYCOMPILER_COORDINATOR_ADDRESS")
+    return environment.get("PYCOMPILER_COORDINATOR_ADDRESS") or None
 
 
 def _port_of(job: str | None) -> int:
@@ -92,13 +98,17 @@ def _kubernetes_address(environment: Environment) -> str | None:
     return f"{own[: -len(index)]}0{'.' + domain if domain else ''}:{_FIRST_PORT}"
 
 
+_OWN = "PYCOMPILER_*"
+
 LAUNCHERS = (
     Launcher(
-        "PYCOMPILER_*",
-        ("PYCOMPILER_PROCESS_ID",),
+        _OWN,
+        (),
         ("PYCOMPILER_PROCESS_ID",),
         ("PYCOMPILER_NUM_PROCESSES",),
         address=_own_address,
+        # One that is set alone is no program of one process: what is missing is an error, or another launcher says it.
+        one_is_there=("PYCOMPILER_PROCESS_ID", "PYCOMPILER_NUM_PROCESSES", "PYCOMPILER_COORDINATOR_ADDRESS"),
     ),
     Launcher(
         "Open MPI",
@@ -186,9 +196,7 @@ def _of(launcher: Launcher, environment: Environment) -> Start:
 
 def recognised(environment: Environment) -> list[Start]:
     """The starts by all launchers whose variables are set, in the order of their precedence."""
-    return [
-        _of(launcher, environment) for launcher in LAUNCHERS if all(environment.get(name) for name in launcher.is_there)
-    ]
+    return [_of(launcher, environment) for launcher in LAUNCHERS if launcher.is_the_one(environment)]
 
 
 _FACTS = {
@@ -202,8 +210,10 @@ def _joined(first: Start, second: Start) -> Start:
     """The facts of the first, completed by those of the second. Raises ValueError if they differ."""
     for fact, meaning in _FACTS.items():
         one, other = getattr(first, fact), getattr(second, fact)
-        # The address that a launcher of MPI gives is not used.
-        if one is not None and other is not None and one != other and fact != "coordinator_address":
+        # Of a launcher's address only the host is given, and another one may be asked for.
+        if fact == "coordinator_address" and second.launcher != _OWN:
+            continue
+        if one is not None and other is not None and one != other:
             raise ValueError(
                 f"distributed.initialize: {first.launcher} says that {meaning} is {one}, {second.launcher} that it is "
                 f"{other}. What to do: leave out one of them, or start the program by one launcher"
@@ -224,11 +234,13 @@ def find_start(
 ) -> Start:
     """The start of this process. Arguments come first, then PYCOMPILER_*, then one launcher.
 
-    Raises ValueError if two of these differ, or if together they are not enough.
+    Raises ValueError if two of these differ, or if together they are not enough; TypeError for arguments of other
+    types.
     """
+    _check_kinds(coordinator_address, num_processes, process_id)
     found = recognised(environment)
-    own = [start for start in found if start.launcher == "PYCOMPILER_*"]
-    launchers = [start for start in found if start.launcher != "PYCOMPILER_*"][:1]
+    own = [start for start in found if start.launcher == _OWN]
+    launchers = [start for start in found if start.launcher != _OWN][:1]
     asked = Start("the call", process_id, num_processes, coordinator_address)
     is_asked = (process_id, num_processes, coordinator_address) != (None, None, None)
     sources = [*([asked] if is_asked else []), *own, *launchers]
@@ -237,9 +249,33 @@ def find_start(
     joined = sources[0]
     for source in sources[1:]:
         joined = _joined(joined, source)
-    if joined.launcher == "the call" and len(sources) > 1 and joined.mpi:
-        joined = replace(joined, launcher=sources[-1].launcher)
+    if launchers and (joined.mpi if joined.launcher == "the call" else joined.process_id != sources[0].process_id):
+        joined = replace(joined, launcher=launchers[0].launcher)
     return _checked(joined)
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """The parts of "host:port"; the port is 0 if there is none. Brackets may be around an address with colons.
+
+    >>> host_and_port("[::1]:1234")
+    ('::1', 1234)
+    """
+    host, _, port = address.rpartition(":")
+    return host.removeprefix("[").removesuffix("]"), int(port) if port.isdecimal() else 0
+
+
+def _check_kinds(coordinator_address: object, num_processes: object, process_id: object) -> None:
+    """Raise TypeError for arguments of other types."""
+    for name, value in (("num_processes", num_processes), ("process_id", process_id)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise TypeError(
+                f"distributed.initialize: {name} must be an int, got {value!r} of type {type(value).__name__}"
+            )
+    if coordinator_address is not None and not isinstance(coordinator_address, str):
+        raise TypeError(
+            "distributed.initialize: coordinator_address must be a str, 'host:port', got "
+            f"{coordinator_address!r} of type {type(coordinator_address).__name__}"
+        )
 
 
 def _checked(start: Start) -> Start:
@@ -255,11 +291,11 @@ def _checked(start: Start) -> Start:
     if not 0 <= start.process_id < start.num_processes:
         raise ValueError(f"{where}: there is no process {start.process_id} of {start.num_processes}")
     if start.num_processes > 1 and not start.mpi:
-        host, _, port = (start.coordinator_address or "").rpartition(":")
-        if not host or not port.isdecimal():
+        host, port = host_and_port(start.coordinator_address or "")
+        if not host or not 0 < port < 65536:
             given = f", got {start.coordinator_address!r}" if start.coordinator_address else ""
             raise ValueError(
-                f"{where}: the address of process 0 is needed, as 'host:port'{given}. What to do: give "
-                "coordinator_address, or set PYCOMPILER_COORDINATOR_ADDRESS"
+                f"{where}: the address of process 0 is needed, as 'host:port' with a port from 1 to 65535{given}. What "
+                "to do: give coordinator_address, or set PYCOMPILER_COORDINATOR_ADDRESS"
             )
     return start

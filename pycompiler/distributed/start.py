@@ -26,7 +26,7 @@ from pycompiler.core.mesh.processes import processes
 from pycompiler.core.source import user_source
 from pycompiler.diagnostics import remarks
 from pycompiler.distributed.gpus import given, share
-from pycompiler.distributed.launchers import Start, find_start
+from pycompiler.distributed.launchers import Start, find_start, host_and_port
 from pycompiler.distributed.mpi import load
 from pycompiler.distributed.places import start_answering
 
@@ -73,11 +73,23 @@ def initialize(
     `coordinator_address` is the address of process 0, "host:port"; launchers of MPI need none. `initialization_timeout`
     is in seconds; a process that is silent for `heartbeat_timeout_seconds` has failed.
 
-    Raises ValueError for settings that differ or are too few, RuntimeError after devices were used, ImportError
-    without an MPI, and RuntimeError with the processes that are missing when the time is over.
+    Raises ValueError for settings that differ or are too few, RuntimeError after devices were used and after
+    `shutdown`, ImportError without an MPI, and RuntimeError with the processes that are missing when the time is over.
     """
     global _state
+    for name, value in (
+        ("initialization_timeout", initialization_timeout),
+        ("heartbeat_timeout_seconds", heartbeat_timeout_seconds),
+    ):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+            raise ValueError(f"distributed.initialize: {name} must be a positive number of seconds, got {value!r}")
     request = (coordinator_address, num_processes, process_id, coordinator_bind_address, str(local_device_ids))
+    if _state is not None and _state.has_left:
+        if processes.are_several:
+            raise RuntimeError(
+                f"distributed.initialize, called at {_state.place}, was ended by shutdown(). A process is started once"
+            )
+        _state = None
     if _state is not None:
         if _state.request == request:
             return
@@ -159,22 +171,24 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
     if (start.local_num_processes or start.num_processes) > (os.cpu_count() or 1):
         # Processes that share cores and spin in MPICH keep each other from running.
         os.environ.setdefault("MPIR_CVAR_CH4_SHM_PROGRESS_THROTTLE", "1")
-    if start.mpi:
+    is_open_mpi = "Open MPI" in _runtime.mpi_abi()
+    # A launcher that speaks PMIx, such as srun --mpi=pmix, starts Open MPI as its own launcher does.
+    if start.mpi or (is_open_mpi and os.environ.get("PMIX_RANK")):
         _start_mpi(start, version, deadline)
         address, port, secret = _coordinator_by_mpi(start, deadline, silence_ms)
         _connect(start, address, port, secret, deadline, silence_ms)
     else:
-        if "Open MPI" in _runtime.mpi_abi():
+        if is_open_mpi:
             raise RuntimeError(
                 f"distributed.initialize: {version} starts by its own launcher only, and {start.launcher} is another. "
                 "What to do: start the program by mpirun (srun --mpi=pmix), or pip install mpich and set "
                 "PYCOMPILER_MPI to its libmpi.so.12"
             )
-        address, _, port = str(start.coordinator_address).rpartition(":")
+        address, port = host_and_port(str(start.coordinator_address))
         secret = os.environ.get("PYCOMPILER_SECRET") or start.secret
         if start.process_id == 0:
-            _runtime.serve_processes(bind_address or address, int(port), start.num_processes, secret, silence_ms)
-        _connect(start, address, int(port), secret, deadline, silence_ms)
+            _runtime.serve_processes(bind_address or address, port, start.num_processes, secret, silence_ms)
+        _connect(start, address, port, secret, deadline, silence_ms)
         pmi_port = _start_by_pmi(start, version, address, deadline)
     _meet(start, _keep_gpus(start, gpus, deadline), deadline)
     return pmi_port

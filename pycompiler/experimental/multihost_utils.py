@@ -1,24 +1,30 @@
 """Communication between the processes of a program. All processes call each function, in the same order."""
 
 import contextlib
-import math
+import itertools
+import json
 import signal
+import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
 
 from pycompiler._runtime import Array, Device
+from pycompiler.core.config.config import config
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.processes import owners_of, processes
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.boundary import protect
+from pycompiler.core.types.aval import short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_map
+from pycompiler.core.types.tree_keys import keystr, tree_flatten_with_path
 from pycompiler.lax.names import nearest_name
+from pycompiler.spmd.across import part_here
 from pycompiler.spmd.agreement import meet
 from pycompiler.spmd.placement import device_put, devices
-from pycompiler.spmd.sharded import make_array_from_process_local_data, make_array_from_single_device_arrays, shards
+from pycompiler.spmd.sharded import make_array_from_process_local_data
 
 __all__ = [
     "assert_equal",
@@ -36,6 +42,11 @@ def _everyone() -> tuple[int, ...]:
     return tuple(range(processes.count))
 
 
+def _patience_ms() -> int:
+    """The maximum wait for other processes in milliseconds, as in a launch; 0 is no limit."""
+    return config.collective_timeout * 1000
+
+
 def _gathered_bytes(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The arrays of all processes, stacked; they have one shape and dtype. They travel as bytes, so all dtypes stay."""
     first = [next(device for device in devices() if device.process_index == owner) for owner in _everyone()]
@@ -47,21 +58,79 @@ def _gathered_bytes(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _gathered(x: Any, tiled: bool) -> np.ndarray[Any, Any]:
-    if isinstance(x, Array) and not x.is_fully_addressable:
+    if _is_elsewhere(x):
         whole = device_put(x, NamedSharding(x.sharding.mesh, PartitionSpec()))
         return np.asarray(whole)
     values = np.asarray(x)
     if not processes.are_several:
         return values if tiled else values[None]
     every = _gathered_bytes(values)
-    return np.concatenate(list(every)) if tiled else every
+    # Numbers have no axis to be joined along: they get one.
+    return np.concatenate(list(every)) if tiled and values.ndim else every
+
+
+def _is_elsewhere(x: Any) -> bool:
+    """Whether x is an array with parts in other processes."""
+    return isinstance(x, Array) and not x.is_fully_addressable
+
+
+def _types(function: str, tree: Any) -> list[tuple[str, str]]:
+    """The leaves of a tree of this process, by their paths, with the shapes and dtypes that are the same everywhere.
+
+    Raises TypeError for a leaf that other processes can't get.
+    """
+    found: list[tuple[str, str]] = []
+    for keys, x in tree_flatten_with_path(tree)[0]:
+        path = keystr(keys)
+        if _is_elsewhere(x):
+            found.append((path, f"{short(x.aval)} over processes"))
+            continue
+        values = np.asarray(x)
+        if values.dtype.hasobject:
+            where = f" at {path}" if path else ""
+            raise TypeError(
+                f"{function}: takes trees of arrays, numbers and strings, got {x!r} of type {type(x).__name__}{where}"
+            )
+        found.append((path, f"{values.dtype}[{','.join(map(str, values.shape))}]"))
+    return found
+
+
+def _difference(every: list[list[tuple[str, str]]]) -> str:
+    """How the leaves of the first process differ from those of another one; "" if all are the same."""
+    for number, types in enumerate(every):
+        if types == every[0]:
+            continue
+        pairs = itertools.zip_longest(every[0], types, fillvalue=("", "nothing"))
+        [one, other] = next((one, other) for one, other in pairs if one != other)
+        return f"process 0 gives {_leaf(one)}, process {number} {_leaf(other)}"
+    return ""
+
+
+def _leaf(leaf: tuple[str, str]) -> str:
+    path, kind = leaf
+    return f"{kind} at {path}" if path else kind
+
+
+def _agreed(function: str, tree: Any, own: str = "") -> tuple[list[str], str]:
+    """What each process says, and how their trees differ. All processes come here."""
+    told = meet(function, _everyone(), json.dumps([own, _types(function, tree)]).encode(), _patience_ms())
+    every = [json.loads(each) for each in told]
+    types = [[(path, kind) for path, kind in leaves] for _, leaves in every]
+    return [said for said, _ in every], _difference(types)
+
+
+def _check(function: str, difference: str) -> None:
+    if difference:
+        raise ValueError(
+            f"{function}: all processes must give trees of the same structure, shapes and dtypes, but {difference}"
+        )
 
 
 def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
     """The arrays of the source process, by default process 0, as NumPy arrays in all processes. The other processes
     pass trees with the same shapes and dtypes.
 
-    Raises ValueError unless one process is the source.
+    Raises ValueError unless one process is the source, and where the trees differ.
 
     >>> from pycompiler.experimental import multihost_utils
     >>> multihost_utils.broadcast_one_to_all({"seed": 3})
@@ -70,21 +139,27 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
     if not processes.are_several:
         return tree_map(np.asarray, in_tree)
     is_own = processes.index == 0 if is_source is None else is_source
-    told = meet("broadcast_one_to_all", _everyone(), b"1" if is_own else b"", 0)
-    sources = [number for number, each in enumerate(told) if each]
+    said, difference = _agreed("broadcast_one_to_all", in_tree, "1" if is_own else "")
+    sources = [number for number, each in enumerate(said) if each]
     if len(sources) != 1:
         raise ValueError(f"broadcast_one_to_all: one process is the source, got is_source=True in processes {sources}")
+    _check("broadcast_one_to_all", difference)
     return tree_map(lambda x: _gathered_bytes(np.asarray(x))[sources[0]], in_tree)
 
 
 def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
-    """The arrays of all processes, as NumPy arrays: stacked, or with `tiled` joined, along the first axis. All
-    processes call this. An array that is divided over processes is fetched whole.
+    """The arrays of all processes, as NumPy arrays: stacked, or with `tiled` joined, along the first axis. Numbers
+    become vectors. All processes call this. An array that is divided over processes is fetched whole.
+
+    Raises ValueError where the processes give trees of different structures, shapes or dtypes.
 
     >>> from pycompiler.experimental import multihost_utils
     >>> multihost_utils.process_allgather(1.5)
     array([1.5])
     """
+    # Arrays over processes may be those of some processes only, and their launches are compared.
+    if processes.are_several and not all(map(_is_elsewhere, tree_flatten(in_tree)[0])):
+        _check("process_allgather", _agreed("process_allgather", in_tree)[1])
     return tree_map(lambda x: _gathered(x, tiled), in_tree)
 
 
@@ -135,34 +210,68 @@ def live_devices(devices: Sequence[Device]) -> Generator[list[Device]]:
 
 
 def assert_equal(in_tree: Any, fail_message: str = "") -> None:
-    """Raise AssertionError unless the arrays are equal in all processes; a nan is equal to nothing."""
+    """Raise AssertionError unless the trees are equal in all processes; a nan is equal to nothing."""
+    head = f"{fail_message}. " if fail_message else ""
+    if processes.are_several and (difference := _agreed("assert_equal", in_tree)[1]):
+        raise AssertionError(f"{head}The trees differ: {difference}")
     for x in tree_flatten(in_tree)[0]:
         values = np.asarray(x)
         first = broadcast_one_to_all(values)
         is_equal = bool(np.all(np.equal(values, first)))
-        told = meet("assert_equal", _everyone(), b"" if is_equal else b"1", 0) if processes.are_several else [b""]
+        told = [b""]
+        if processes.are_several:
+            told = meet("assert_equal", _everyone(), b"" if is_equal else b"1", _patience_ms())
         wrong = [number for number, each in enumerate(told) if each]
         if not is_equal or wrong:
             where = f" They differ from process 0 in processes {wrong}." if wrong else ""
-            raise AssertionError(f"{fail_message}. Expected: {first}; got: {values}.{where}")
+            raise AssertionError(f"{head}Expected: {first}; got: {values}.{where}")
 
 
 _is_preempted = False
 
 
-def _note_preemption(*_: Any) -> None:
+# The program's own function for SIGTERM, which is called, too.
+_earlier: Any = None
+
+
+def _note_preemption(*given: Any) -> None:
     global _is_preempted
     _is_preempted = True
+    if callable(_earlier):
+        _earlier(*given)
+
+
+def _watch_preemption() -> None:
+    global _earlier
+    now = signal.getsignal(signal.SIGTERM)
+    if now is _note_preemption:
+        return
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError(
+            "reached_preemption_sync_point: Python gives signals to the main thread alone. What to do: make the first "
+            "call in the main thread"
+        )
+    _earlier = now
+    signal.signal(signal.SIGTERM, _note_preemption)
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:
-    """Whether the processes should save a checkpoint, since a process got SIGTERM and will stop soon. All processes
-    call this at each step, and get the same answer. With one process it is False."""
+    """Whether the processes are to save a checkpoint because some are stopped soon: one got SIGTERM. All processes call
+    this at each step, and get one answer. Never, for one process.
+
+    Raises ValueError where the processes are at different steps.
+    """
     if not processes.are_several:
         return False
-    if signal.getsignal(signal.SIGTERM) is not _note_preemption:
-        signal.signal(signal.SIGTERM, _note_preemption)
-    return any(meet(f"preemption at step {step_id}", _everyone(), b"1" if _is_preempted else b"", 0))
+    _watch_preemption()
+    own = json.dumps([int(step_id), _is_preempted]).encode()
+    told = [json.loads(each) for each in meet("reached_preemption_sync_point", _everyone(), own, _patience_ms())]
+    for number, (step, _) in enumerate(told):
+        if step != told[0][0]:
+            raise ValueError(
+                f"reached_preemption_sync_point: process 0 is at step {told[0][0]}, process {number} at step {step}"
+            )
+    return any(is_preempted for _, is_preempted in told)
 
 
 def _placed(function: str, tree: Any, mesh: Mesh, pspecs: Any, place: Callable[[NamedSharding, Any], Any]) -> Any:
@@ -196,14 +305,7 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
 def _local_part(sharding: NamedSharding, x: Any) -> Any:
     if not isinstance(x, Array) or x.is_fully_addressable:
         return device_put(x, NamedSharding(sharding.mesh.local_mesh, sharding.spec))
-    x = device_put(x, sharding)
-    own = NamedSharding(sharding.mesh.local_mesh, sharding.spec)
-    parts = [shard.data for shard in shards(x)]
-    # The part of each device keeps its size, and there are fewer devices.
-    layout = own.layout([own.mesh.size] * x.ndim)
-    counts = [math.prod([own.mesh.shape[name] for name in names]) for names in layout]
-    sizes = [size * count for size, count in zip(parts[0].shape, counts, strict=True)]
-    return make_array_from_single_device_arrays(sizes, own, parts)
+    return part_here(device_put(x, sharding))
 
 
 def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:

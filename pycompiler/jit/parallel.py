@@ -12,6 +12,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.abstract import AxisType, BaseMesh
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
+from pycompiler.core.mesh.processes import processes
 from pycompiler.core.mesh.spec import Layout, PartitionSpec
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.arguments import as_integers
@@ -22,7 +23,9 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.jit.jit import jit
+from pycompiler.jit.parts import is_elsewhere, is_part, joined
 from pycompiler.primitives.shape import reshaped
+from pycompiler.spmd.across import part_here
 from pycompiler.transforms.mapping import canonical_mapped_axis, in_axes_of, mapped_size_of, out_axes_of, vmap
 from pycompiler.transforms.sharding import Infer, bind_over_mesh, over_mesh
 
@@ -201,8 +204,10 @@ def pmap(
       backend: the platform of the devices.
       donate_argnums: arguments whose arrays the call takes.
 
-    The results are divided over the devices along the axis. Inside a function that already runs on single devices, it
-    maps on each device, as `vmap` does.
+    The results are divided over the devices along the axis. In a program of several processes each may give the
+    elements of its own devices: then the results are those of its devices, too. Arrays over all processes give such
+    arrays, and values for all devices are the same everywhere. Inside a function that already runs on single devices,
+    it maps on each device, as `vmap` does.
 
     Raises ValueError when there are fewer devices than elements, for a list of no devices, and when sizes differ.
 
@@ -220,20 +225,28 @@ def pmap(
     # The name of the mesh's axis, for functions that do not name one.
     name: Any = "_pmap_axis" if axis_name is None else axis_name
 
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        places = [place for place in range(len(args)) if place not in static]
-        entries: Any = in_axes
-        if isinstance(in_axes, tuple) and len(places) != len(args) == len(in_axes):  # pyright: ignore[reportUnknownArgumentType]
-            entries = tuple([in_axes[place] for place in places])
-        moving = tuple([args[place] for place in places])
-        if axes.manual_axes() is not None:
-            return vmap(_with_static(fun, args, places), entries, out_axes, axis_name, axis_size)(*moving, **kwargs)
+    def arranged(args: Any, kwargs: Any) -> Any:
+        """The function of the leaves of the arguments, these leaves, and the axes along which they are mapped."""
+        places, entries, moving = chosen(args)
         leaves, in_tree = tree_flatten((moving, kwargs))
         flat = FlatFunction("pmap", fun, in_tree, places, args)
         check_arrays("pmap", fun, leaves, in_tree, places)
         dims = [*in_axes_of(flat, entries, moving), *(0 for _ in tree_leaves(kwargs))]
         dims = [canonical_mapped_axis(flat, i, x, d) for i, (x, d) in enumerate(zip(leaves, dims, strict=True))]
-        size: Any = mapped_size_of(flat, leaves, dims, axis_size)
+        return flat, leaves, dims, mapped_size_of(flat, leaves, dims, axis_size)
+
+    def chosen(args: Any) -> Any:
+        places = [place for place in range(len(args)) if place not in static]
+        entries: Any = in_axes
+        if isinstance(in_axes, tuple) and len(places) != len(args) == len(in_axes):  # pyright: ignore[reportUnknownArgumentType]
+            entries = tuple([in_axes[place] for place in places])
+        return places, entries, tuple([args[place] for place in places])
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        places, entries, moving = chosen(args)
+        if axes.manual_axes() is not None:
+            return vmap(_with_static(fun, args, places), entries, out_axes, axis_name, axis_size)(*moving, **kwargs)
+        flat, leaves, dims, size = arranged(args, kwargs)
         mesh = _mesh_of_size(size, name, given, backend, flat.debug_info().name)
 
         def local(*xs: Any) -> list[Any]:
@@ -260,7 +273,35 @@ def pmap(
         return flat.out_tree.unflatten(outs)
 
     mapped.__name__ = mapped.__qualname__ = getattr(fun, "__name__", type(fun).__name__)
-    return _compiled(fun, mapped, static_argnums=static or None, donate_argnums=_static(donate_argnums) or None)
+    donated = _static(donate_argnums)
+    function = _compiled(fun, mapped, static_argnums=static or None, donate_argnums=donated or None)
+    if given is not None or not processes.are_several:
+        return function
+
+    def of_processes(*args: Any, **kwargs: Any) -> Any:
+        if axes.manual_axes() is not None or any(isinstance(x, Tracer) for x in tree_leaves((args, kwargs))):
+            return function(*args, **kwargs)
+        flat, leaves, dims, size = arranged(args, kwargs)
+        there = devices_for_mesh(backend)
+        if not is_part(leaves, size, there):
+            return function(*args, **kwargs)
+        mesh = make_mesh((len(there),), (name,), (AxisType.Auto,), devices=there)
+        whole = [joined(mesh, name, x, dim) for x, dim in zip(leaves, dims, strict=True)]
+        places, _, _ = chosen(args)
+        moving, kwargs = flat.in_tree.unflatten(whole)
+        parts = list(args)
+        for place, arg in zip(places, moving, strict=True):
+            parts[place] = arg
+        outs = tree_map(lambda x: part_here(x) if is_elsewhere(x) else x, function(*parts, **kwargs))
+        for x in tree_leaves([args[place] for place in donated if place < len(args)]):
+            if type(x) is Array:
+                x.delete()
+        return outs
+
+    guarded = functools.update_wrapper(boundary(of_processes), fun)
+    for method in ("trace", "lower", "eval_shape", "clear_cache"):
+        setattr(guarded, method, getattr(function, method))
+    return guarded
 
 
 def _with_static(fun: Callable[..., Any], args: Sequence[Any], places: Sequence[int]) -> Callable[..., Any]:
@@ -279,6 +320,13 @@ def _with_static(fun: Callable[..., Any], args: Sequence[Any], places: Sequence[
 
 def _mesh_of_size(size: int, name: Any, given: list[Device] | None, backend: str | None, function: str) -> Mesh:
     there = given if given is not None else devices_for_mesh(backend)
+    if given is None and processes.are_several and size != len(there):
+        here = sum(map(processes.is_here, there))
+        raise ValueError(
+            f"pmap: the mapped axis of {function} has {size} elements. What to do: give the {here} of this process's "
+            f"devices, to a pmap that is made after distributed.initialize; or those of all {len(there)} devices, the "
+            "same in all processes; or choose devices=local_devices()"
+        )
     if size > len(there) or (given is not None and size != len(there)):
         kind = "devices were given" if given is not None else "devices are there"
         raise ValueError(

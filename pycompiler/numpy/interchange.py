@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import Array, Device, array_from_dlpack, default_device, devices, dlpack_capsule
+from pycompiler._runtime import Array, Device, array_from_dlpack, default_device, devices, dlpack_capsule, sharding_of
 from pycompiler.core.config.config import config
 from pycompiler.core.mesh.placement import check_placement
+from pycompiler.core.mesh.processes import processes
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import as_array
+from pycompiler.core.types.aval import as_array, short
 from pycompiler.lax.placement import created, place_leaf
 
 __all__ = [
@@ -43,10 +44,17 @@ def dlpack(
 ) -> Any:
     """The elements as a DLPack capsule, shared and marked as read-only, or a copy with `copy=True`. Waits for them.
 
-    Consumers of versions before 1.0 get the old capsule, which has no read-only mark; they must not write. The elements
-    are computed when this returns, so any `stream` may read the elements on a GPU. Raises BufferError for a dtype that
-    DLPack does not have, or for another device than the array's.
+    Consumers of versions before 1.0 get the old capsule, which has no read-only mark; they must not write. The
+    elements are computed when this returns, so that any `stream` may read those of a GPU. Raises BufferError for a
+    dtype that DLPack does not have, for another device than the array's, and for an array on several.
     """
+    sharding = sharding_of(self)
+    if sharding is not None:
+        way = "np.asarray(x) has all elements, " if sharding.is_fully_addressable else ""
+        raise BufferError(
+            f"__dlpack__: {short(self.aval)} is on {sharding.num_devices} devices, and a tensor is on one. What to do: "
+            f"{way}x.addressable_data(i) is the part of one device"
+        )
     here = dlpack_device(self)
     if stream is not None and here[0] == _CPU:
         raise ValueError(f"__dlpack__: stream must be None on a CPU, got {stream!r}")
@@ -56,9 +64,9 @@ def dlpack(
 
 
 def dlpack_device(self: Array) -> tuple[int, int]:
-    """The DLPack type and number of the device: (1, 0) for the CPU, (2, 0) for the first GPU."""
+    """The DLPack type and number of the device: (1, 0) for the CPU, (2, 0) for the first GPU that this process sees."""
     device = self.device
-    return (_CUDA, device.id) if isinstance(device, Device) and device.platform == "gpu" else (_CPU, 0)
+    return (_CUDA, device.local_hardware_id) if isinstance(device, Device) and device.platform == "gpu" else (_CPU, 0)
 
 
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
@@ -75,7 +83,8 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
     kind, number = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else (_CPU, 0)
     stream: dict[str, Any] = {}
     if kind != _CPU:
-        owner = next((one for one in devices() if one.platform == "gpu" and (kind, number) == (_CUDA, one.id)), None)
+        here = [one for one in devices() if one.platform == "gpu" and processes.is_here(one)]
+        owner = next((one for one in here if (kind, number) == (_CUDA, one.local_hardware_id)), None)
         if owner is None:
             raise BufferError(
                 f"from_dlpack: the array is on a device of DLPack type {int(kind)}; copy it to the CPU first"

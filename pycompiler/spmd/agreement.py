@@ -16,7 +16,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, gather_values
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
-from pycompiler.core.mesh.processes import owners_of
+from pycompiler.core.mesh.processes import owners_of, processes
 from pycompiler.core.mesh.sharding import Sharding
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.types import dtype as dtypes
@@ -25,6 +25,7 @@ from pycompiler.primitives.arithmetic import bitcast
 
 # The maximum wait for the values of the other processes.
 _PATIENCE_MS = 300_000
+_DIGEST = 16  # bytes
 
 
 def fingerprint_of_program(closed: ClosedGraph, name: str, owners: tuple[int, ...]) -> int:
@@ -60,20 +61,33 @@ def _digest(x: Any) -> bytes:
     if type(x) is not Array and not dtypes.is_key(aval.dtype):
         values = values.astype(aval.dtype, copy=False)
     head = f"{aval.shape} {aval.dtype} {aval.weak_type}".encode()
-    return hashlib.blake2b(head + np.ascontiguousarray(values).tobytes(), digest_size=16).digest()
+    return hashlib.blake2b(head + np.ascontiguousarray(values).tobytes(), digest_size=_DIGEST).digest()
 
 
 def check_same(function: str, x: Any, sharding: Sharding, digest: Callable[[Any], bytes] = _digest) -> None:
-    """Raise ValueError unless all processes of a sharding put the same value on its devices. All of them call this."""
+    """Raise ValueError unless all processes of a sharding put the same value on its devices. They all come here; others
+    put nothing."""
     members = owners_of(sharding.device_list)
-    given = meet(f"{function} of {short(get_aval(x))}", members, digest(x), _PATIENCE_MS)
+    if processes.index not in members:
+        return
+    kind = short(get_aval(x))
+    given = meet(function, members, kind.encode() + b" " + digest(x), _PATIENCE_MS)
+    kinds = [each[: -_DIGEST - 1].decode() for each in given]
+    for member, other in zip(members, kinds, strict=True):
+        if other != kinds[0]:
+            raise ValueError(
+                f"{function}: all processes must put the same value on {sharding}, but process {members[0]} puts "
+                f"{kinds[0]}, process {member} {other}. What to do: make the same calls in all processes"
+            )
     groups: dict[bytes, list[str]] = {}
     for member, each in zip(members, given, strict=True):
         groups.setdefault(each, []).append(str(member))
     if len(groups) > 1:
-        parted = " and in ".join([f"processes {', '.join(some)}" for some in groups.values()])
+        parted = ", another one in ".join(
+            [f"process{'es' * (len(some) > 1)} {', '.join(some)}" for some in groups.values()]
+        )
         raise ValueError(
-            f"{function}: all processes must put the same value on {sharding}, but {short(get_aval(x))} is one value "
+            f"{function}: all processes must put the same value on {sharding}, but {kind} is one value "
             f"in {parted}. What to do: make it in the same way everywhere (the same random key), or give each "
             "process's part, by make_array_from_process_local_data(sharding, data)"
         )

@@ -30,6 +30,7 @@ from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.diagnostics import remarks
 from pycompiler.lax.explicit import resharded
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
+from pycompiler.spmd.across import moved_across
 from pycompiler.spmd.agreement import check_same
 from pycompiler.spmd.partition import mesh_of, most_explicit, partition
 from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
@@ -258,7 +259,7 @@ def _on_mesh(name: str, x: Array, mesh: Mesh, wish: Layout | None, strict: bool)
     sizes = None if sharding is None else sharding.mesh.axis_sizes
     if sharding is not None and sharding.device_list == mesh.device_list and sizes == mesh.axis_sizes:
         return from_shards(x.aval, wanted, shards_of(x))
-    return spread(x, wanted)
+    return spread(x, wanted) if sharding is None else moved_across(name, x, wanted)
 
 
 def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
@@ -323,4 +324,6 @@ def _placed(sharding: Sharding, x: Any) -> Array:
             return from_shards(x.aval, sharding, shards_of(resharded("device_put", x, sharding)))
         moved = sharding_constraint.bind(x, sharding=sharding)
         return from_shards(x.aval, sharding, shards_of(moved))
-    return spread(x, sharding)
+    if now.is_fully_addressable and not sharding.is_fully_addressable:
+        check_same("device_put", x, sharding)
+    return moved_across("device_put", x, sharding)

@@ -29,7 +29,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, names_of
-from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.primitives.arithmetic import rem
 from pycompiler.primitives.collective.exchange import all_gather, all_to_all, reduce_scatter
 from pycompiler.primitives.collective.reductions import Groups, axis_index, pmax, pmin, psum, pvary
@@ -238,6 +238,8 @@ def for_participants(closed: ClosedGraph, axes: MeshAxes) -> ClosedGraph:
 
 # Programs.
 
+_TYPES = 100
+
 
 class SpmdProgram:
     """A graph for the participants of a mesh. A call runs it once for each of them, at the same time.
@@ -250,6 +252,9 @@ class SpmdProgram:
         self.count = count
         self.graph = graph
         self._consts: dict[Device, tuple[Array, ...]] = {}
+        # For the errors of launches that differ: messages carry no long texts.
+        types = ", ".join(map(short, graph.in_avals))
+        self._told = f"{name}\x1f{types if len(types) <= _TYPES else types[: _TYPES - 3] + '...'}"
         # By the processes of the participants.
         self._fingerprints: dict[tuple[int, ...], int] = {}
 
@@ -322,7 +327,7 @@ class SpmdProgram:
             numbers,
             [(device.process_index, device.id) for device in devices],
             self._fingerprints[key],
-            self.name,
+            self._told,
         )
 
     def _consts_on(self, device: Device, consts: Sequence[Any]) -> tuple[Array, ...]:

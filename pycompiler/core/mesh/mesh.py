@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from pycompiler._runtime import default_device
+from pycompiler._runtime import default_device, note_use_of_devices
 from pycompiler._runtime import devices as all_devices
 from pycompiler.core.config.config import config
 from pycompiler.core.mesh.abstract import NO_MESH, AbstractDevice, AbstractMesh, AxisType, BaseMesh, axis_types_of
@@ -197,6 +197,7 @@ def _mesh_of_ids(
 def devices_for_mesh(platform: str | None = None) -> list[Device]:
     """The devices of a platform, by default the default platform. `make_mesh` takes them if no devices are given."""
     wanted = "gpu" if platform == "cuda" else platform or config.platform_name or default_device().platform
+    note_use_of_devices()
     return [device for device in all_devices() if device.platform == wanted]
 
 

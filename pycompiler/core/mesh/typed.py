@@ -89,10 +89,11 @@ def mesh_of_types(avals: Sequence[ShapedArray]) -> contextlib.AbstractContextMan
 
 
 def with_type(aval: ShapedArray, sharding: Sharding) -> ShapedArray:
-    """The type of an array with this placement: the aval, with the sharding over Explicit axes."""
+    """The type of an array with this placement: the aval, with the sharding over Explicit axes; that of an earlier
+    placement goes."""
     if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
         return aval.update(sharding=NamedSharding(sharding.mesh.abstract_mesh, sharding.spec))
-    return aval
+    return aval if aval.explicit_sharding is None else aval.update(sharding=None)
 
 
 def type_layout(aval: ShapedArray) -> Layout:

@@ -6,6 +6,7 @@
 #include "runtime/Transport.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,12 @@ public:
   bool isRefused = false;
   std::string message;
   std::vector<std::string> fields;
+  /// The process because of which it is refused, if that is the reason. Set before `refuse`.
+  std::optional<PeerFailure> peer;
 };
+
+/// A failure of a process, as the error of work that waited for it. `verb`: "failed", "is late".
+RefPtr<Error> errorOf(const PeerFailure &failure, const std::string &verb);
 
 /// The exchange of a process with the others. There is one object, from `begin` to the end of the process.
 class Processes {

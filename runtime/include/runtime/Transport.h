@@ -90,7 +90,7 @@ public:
   /// From here on, messages of a failed launch are received and dropped.
   virtual void drop(uint64_t processes, uint64_t number) = 0;
   /// Fails the launches that still wait for messages from, or to, a process that has reached its end.
-  virtual void failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) = 0;
+  virtual void failThoseWithout(unsigned rank, const std::function<RefPtr<Error>(const SharedLaunch &launch)> &why) = 0;
 
   /// Before the end of the library: whether all messages that were begun here have left.
   virtual bool isDrained() = 0;
@@ -113,13 +113,16 @@ public:
 class SharedLaunch : public RefCounted<SharedLaunch> {
 public:
   /// `owners` are the processes of the participants, `deviceIds` their devices. `fingerprint` is that of the program,
-  /// and `what` its name and place.
+  /// and `told` its name and place and, after a unit separator, the types of its arguments.
   SharedLaunch(Transport &transport, std::vector<unsigned> owners, std::vector<int> deviceIds, uint64_t processes,
-               uint64_t number, uint64_t fingerprint, std::string what)
+               uint64_t number, uint64_t fingerprint, std::string told)
       : transport(transport), owners(std::move(owners)), deviceIds(std::move(deviceIds)), processes(processes),
-        number(number), fingerprint(fingerprint), what(std::move(what)),
+        number(number), fingerprint(fingerprint), told(std::move(told)), what(shown(this->told)),
         outcome(RefPtr<LaunchFailure>::adopt(new LaunchFailure())) {}
   virtual ~SharedLaunch() = default;
+
+  /// What `told` begins with: the name and the place.
+  static std::string shown(const std::string &told) { return told.substr(0, told.find('\x1f')); }
 
   bool isHere(size_t participant) const { return owners[participant] == transport.rank(); }
   /// Fails the launch, if it has not failed before.
@@ -163,7 +166,7 @@ public:
   const std::vector<unsigned> owners;
   const std::vector<int> deviceIds;
   const uint64_t processes, number, fingerprint;
-  const std::string what;
+  const std::string told, what;
   const RefPtr<LaunchFailure> outcome;
 
 private:

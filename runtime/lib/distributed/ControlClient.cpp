@@ -45,7 +45,10 @@ Status ControlClient::greet(const ProcessIdentity &self, const std::string &secr
       return Status(Code::LibraryFailed, "process 0 has closed the connection");
     if (!reader.take(frame))
       continue;
-    return frame.kind == FrameKind::Answer ? Status::ok() : Status(Code::InvalidArgument, frame.text(0));
+    if (frame.kind != FrameKind::Answer)
+      return Status(Code::InvalidArgument, frame.text(0));
+    server = {0, self.size, frame.text(0), static_cast<int64_t>(frame.integer(1))};
+    return Status::ok();
   }
   return Status(Code::LibraryFailed, "process 0 accepted the connection, but does not answer");
 }
@@ -88,10 +91,11 @@ void ControlClient::serverFailed(const std::string &cause) {
     lost = cause.empty() ? "this process has left the program" : "process 0 failed: " + cause;
     left.swap(asked);
   }
+  // First the reason: who is refused looks for it.
+  if (!isStopped.load())
+    events.peerFailed({0, server.host, server.pid, cause, ""});
   for (auto &[number, reply] : left)
     reply->refuse(lost);
-  if (!isStopped.load())
-    events.peerFailed({0, "", 0, cause, ""});
 }
 
 void ControlClient::handle(Frame &frame) {
@@ -109,13 +113,17 @@ void ControlClient::handle(Frame &frame) {
     }
     if (frame.kind == FrameKind::Answer)
       return reply->answer(std::move(frame.fields));
+    if (frame.fields.size() > 1)
+      reply->peer = PeerFailure{static_cast<unsigned>(frame.integer(1)), frame.text(2),
+                                static_cast<int64_t>(frame.integer(3)), frame.text(4), ""};
     return reply->refuse(frame.text(0));
   }
   case FrameKind::PeerFailed:
     return events.peerFailed({static_cast<unsigned>(frame.integer(0)), frame.text(1),
                               static_cast<int64_t>(frame.integer(2)), frame.text(3), frame.text(4)});
   case FrameKind::PeerAtEnd:
-    return events.peerAtEnd(static_cast<unsigned>(frame.integer(0)));
+    return events.peerAtEnd(
+        {static_cast<unsigned>(frame.integer(0)), frame.text(1), static_cast<int64_t>(frame.integer(2)), "", ""});
   case FrameKind::Asked:
     return events.asked(static_cast<unsigned>(frame.integer(0)), frame.integer(1), frame.integer(2), frame.text(3));
   case FrameKind::PeerLate:

@@ -17,7 +17,7 @@ class ControlEvents {
 public:
   virtual ~ControlEvents() = default;
   virtual void peerFailed(const PeerFailure &failure) = 0;
-  virtual void peerAtEnd(unsigned rank) = 0;
+  virtual void peerAtEnd(const PeerFailure &peer) = 0;
   virtual void launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) = 0;
   /// A process waits long in a launch of `members` (numbers with commas): is this one late?
   virtual void asked(unsigned from, uint64_t processes, uint64_t number, const std::string &members) = 0;
@@ -47,6 +47,7 @@ private:
   const int socket;
   const int64_t silenceNs;
   ControlEvents &events;
+  ProcessIdentity server{};
   FrameReader reader;
   std::mutex sending, asking;
   uint64_t lastNumber = 0;

@@ -15,36 +15,17 @@
 
 using namespace pcrt;
 
-static constexpr unsigned nobody = ~0u;
 /// The limit on the bytes of a peer that has not shown the secret.
 static constexpr size_t strangerBytes = 4096;
-
-struct ControlServer::Connection {
-  int socket;
-  unsigned rank = nobody;
-  FrameReader reader;
-  int64_t lastHeard = nowNs();
-  bool isClosed = false;
-};
-
-/// A request that is answered later.
-struct ControlServer::Waiting {
-  unsigned rank;
-  uint64_t number;
-  int64_t deadline;
-};
-
-struct ControlServer::Meeting {
-  std::vector<unsigned> members;
-  std::map<unsigned, std::string> given;
-  std::vector<Waiting> waiting;
-};
 
 ControlServer::ControlServer(int listener, unsigned size, std::string secret, int64_t silenceMs)
     : listener(listener), size(size), secret(std::move(secret)), silenceNs(silenceMs * 1'000'000), processes(size) {
   if (pipe2(wakeUp, O_CLOEXEC | O_NONBLOCK) != 0)
     wakeUp[0] = wakeUp[1] = -1;
   fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) | O_NONBLOCK);
+  char name[256] = "";
+  gethostname(name, sizeof(name) - 1);
+  ownHost = name;
   thread = std::thread([this] { serve(); });
 }
 
@@ -181,7 +162,7 @@ void ControlServer::greet(Connection &connection, Frame &frame) {
   process.pid = frame.integer(2);
   process.hasJoined = true;
   joined.fetch_add(1);
-  send(connection, {FrameKind::Answer, 0, {}});
+  send(connection, {FrameKind::Answer, 0, {ownHost, std::to_string(getpid())}});
   for (unsigned other = 0; other < size; ++other)
     if (processes[other].hasFailed)
       send(connection, {FrameKind::PeerFailed,
@@ -228,6 +209,8 @@ void ControlServer::handle(Connection &connection, Frame &frame) {
   case FrameKind::Ask:
     return broadcast({FrameKind::Asked, 0, {std::to_string(rank), frame.text(0), frame.text(1), frame.text(2)}}, rank);
   case FrameKind::Place:
+    if (frame.integer(1) == 0)
+      return tellWhereLate(rank, frame);
     if (Connection *to = of(static_cast<unsigned>(frame.integer(0))))
       send(*to, {FrameKind::PeerLate,
                  0,
@@ -236,54 +219,19 @@ void ControlServer::handle(Connection &connection, Frame &frame) {
     return;
   case FrameKind::AtEnd:
     processes[rank].isAtEnd = true;
-    return broadcast({FrameKind::PeerAtEnd, 0, {std::to_string(rank)}}, rank);
+    refuseMeetingsWithout(rank);
+    return broadcast(
+        {FrameKind::PeerAtEnd, 0, {std::to_string(rank), processes[rank].host, std::to_string(processes[rank].pid)}},
+        rank);
   case FrameKind::Bye:
     processes[rank].hasLeft = true;
-    return;
+    return refuseMeetingsWithout(rank);
   case FrameKind::Alive:
     // The answer tells the process that this one is alive.
     return send(connection, {FrameKind::Alive, 0, {}});
   default:
     connection.reader.isBroken = true;
   }
-}
-
-void ControlServer::gather(Connection &connection, Frame &frame) {
-  unsigned rank = connection.rank;
-  const std::string name = frame.text(0);
-  std::vector<unsigned> members;
-  for (size_t at = 0; at < frame.text(1).size();) {
-    size_t end = std::min(frame.text(1).find(',', at), frame.text(1).size());
-    members.push_back(static_cast<unsigned>(std::stoul("0" + frame.text(1).substr(at, end - at))));
-    at = end + 1;
-  }
-  for (unsigned member : members)
-    if (member >= size)
-      return refuse(rank, frame.number, name + ": there is no process " + std::to_string(member));
-  Meeting &meeting = meetings[name];
-  if (meeting.members.empty())
-    meeting.members = members;
-  if (meeting.members != members)
-    return refuse(rank, frame.number, name + ": its participants do not agree on the list of participants");
-  for (unsigned member : members)
-    if (processes[member].hasFailed || processes[member].hasLeft)
-      return refuse(rank, frame.number,
-                    name + ": " + nameOf(member) +
-                        (processes[member].hasFailed ? " failed: " + processes[member].cause
-                                                     : std::string(" will not participate: it has ended")));
-  meeting.given[rank] = frame.text(2);
-  uint64_t milliseconds = frame.integer(3);
-  meeting.waiting.push_back(
-      {rank, frame.number, milliseconds ? nowNs() + int64_t(milliseconds) * 1'000'000 : INT64_MAX});
-  if (meeting.given.size() < members.size())
-    return;
-  std::vector<std::string> all;
-  for (unsigned member : members)
-    all.push_back(meeting.given[member]);
-  std::vector<Waiting> waiting = std::move(meeting.waiting);
-  meetings.erase(name);
-  for (const Waiting &each : waiting)
-    answer(each.rank, each.number, all);
 }
 
 //===-- Failures
@@ -308,18 +256,7 @@ void ControlServer::fail(unsigned rank, const std::string &cause, const std::str
   process.cause = cause;
   broadcast({FrameKind::PeerFailed, 0, {std::to_string(rank), process.host, std::to_string(process.pid), cause, place}},
             rank);
-  // No process waits for the failed process any more.
-  std::map<std::string, Meeting> hopeless;
-  for (auto each = meetings.begin(); each != meetings.end();) {
-    bool waits =
-        std::find(each->second.members.begin(), each->second.members.end(), rank) != each->second.members.end();
-    if (waits)
-      hopeless.insert(std::move(*each));
-    each = waits ? meetings.erase(each) : std::next(each);
-  }
-  for (const auto &[name, meeting] : hopeless)
-    for (const Waiting &each : meeting.waiting)
-      refuse(each.rank, each.number, name + ": " + nameOf(rank) + " failed: " + cause);
+  failMeetingsOf(rank);
 }
 
 void ControlServer::checkTimes() {
@@ -345,21 +282,5 @@ void ControlServer::checkTimes() {
       waiting.erase(waiting.begin() + static_cast<ptrdiff_t>(i));
       refuse(each.rank, each.number, "no process has set " + key);
     }
-  for (auto at = meetings.begin(); at != meetings.end();) {
-    Meeting &meeting = at->second;
-    auto isLate = [&](const Waiting &each) { return each.deadline <= now; };
-    if (std::none_of(meeting.waiting.begin(), meeting.waiting.end(), isLate)) {
-      ++at;
-      continue;
-    }
-    std::string missing;
-    for (unsigned member : meeting.members)
-      if (!meeting.given.count(member))
-        missing += (missing.empty() ? "" : ", ") + nameOf(member);
-    std::string message = at->first + ": timed out waiting for " + missing;
-    std::vector<Waiting> waiting = std::move(meeting.waiting);
-    at = meetings.erase(at);
-    for (const Waiting &each : waiting)
-      refuse(each.rank, each.number, message);
-  }
+  checkMeetings(now);
 }

@@ -99,9 +99,9 @@ void MpiTransport::send(unsigned to, const SharedLaunch &launch, const MessageKe
   std::lock_guard<std::mutex> guard(lock);
   bool isInside = bytes <= insideBytes;
   Head head{ownRank, 0, key, launch.fingerprint, bytes, 0, 0};
-  head.textLength = static_cast<uint32_t>(std::min(launch.what.size(), textBytes));
+  head.textLength = static_cast<uint32_t>(std::min(launch.told.size(), textBytes));
   if (node && node->reaches(to)) {
-    node->send(to, textOf(head, launch.what, isInside ? data : nullptr), isInside ? nullptr : data, bytes,
+    node->send(to, textOf(head, launch.told, isInside ? data : nullptr), isInside ? nullptr : data, bytes,
                const_cast<SharedLaunch *>(&launch), isInside ? nullptr : &transfer);
     if (isInside)
       transfer.arrived();
@@ -111,7 +111,7 @@ void MpiTransport::send(unsigned to, const SharedLaunch &launch, const MessageKe
     head.tag = firstDataTag + nextTag;
     nextTag = (nextTag + 1) % dataTags;
   }
-  sendHead(to, head, launch.what, isInside ? data : nullptr);
+  sendHead(to, head, launch.told, isInside ? data : nullptr);
   if (isInside)
     return transfer.arrived();
   begin(/*isSend=*/true, const_cast<void *>(data), bytes, to, head.tag, const_cast<SharedLaunch *>(&launch), &transfer,
@@ -121,10 +121,10 @@ void MpiTransport::send(unsigned to, const SharedLaunch &launch, const MessageKe
 void MpiTransport::announce(unsigned to, const SharedLaunch &launch) {
   std::lock_guard<std::mutex> guard(lock);
   Head head{ownRank, 1, {launch.processes, launch.number, 0, 0}, launch.fingerprint, 0, 0, 0};
-  head.textLength = static_cast<uint32_t>(std::min(launch.what.size(), textBytes));
+  head.textLength = static_cast<uint32_t>(std::min(launch.told.size(), textBytes));
   if (node && node->reaches(to))
-    return node->send(to, textOf(head, launch.what, nullptr), nullptr, 0, nullptr, nullptr);
-  sendHead(to, head, launch.what, nullptr);
+    return node->send(to, textOf(head, launch.told, nullptr), nullptr, 0, nullptr, nullptr);
+  sendHead(to, head, launch.told, nullptr);
 }
 
 //===-- Receiving
@@ -360,16 +360,17 @@ void MpiTransport::abandon(SharedLaunch &launch, Transfer &transfer) {
       each.launch = nullptr;
 }
 
-void MpiTransport::failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) {
+void MpiTransport::failThoseWithout(unsigned rank,
+                                    const std::function<RefPtr<Error>(const SharedLaunch &launch)> &why) {
   std::lock_guard<std::mutex> guard(lock);
   for (auto &[name, each] : awaited)
     if (std::get<0>(name) == rank)
-      each.launch->fail(why(rank, *each.launch));
+      each.launch->fail(why(*each.launch));
   for (Request &each : requests)
     if (each.peer == rank && each.launch)
-      each.launch->fail(why(rank, *each.launch));
+      each.launch->fail(why(*each.launch));
   if (node)
-    node->forLaunchesWith(rank, [&](SharedLaunch &launch) { launch.fail(why(rank, launch)); });
+    node->forLaunchesWith(rank, [&](SharedLaunch &launch) { launch.fail(why(launch)); });
 }
 
 //===-- The end

@@ -47,7 +47,7 @@ public:
   void abandon(SharedLaunch &launch, Transfer &transfer) override;
   void announce(unsigned to, const SharedLaunch &launch) override;
   void drop(uint64_t processes, uint64_t number) override;
-  void failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) override;
+  void failThoseWithout(unsigned rank, const std::function<RefPtr<Error>(const SharedLaunch &launch)> &why) override;
   bool isDrained() override;
   void finish() override;
 

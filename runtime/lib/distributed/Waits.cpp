@@ -16,6 +16,11 @@ static std::atomic<int64_t> errorNs{300'000'000'000};
 
 void Processes::setCollectiveTimeout(int64_t seconds) { errorNs.store(seconds * 1'000'000'000); }
 
+int64_t pcrt::toldAfterNs() {
+  const int64_t limit = errorNs.load();
+  return limit ? std::min(toldNs, limit / 2) : toldNs;
+}
+
 static std::string seconds(int64_t ns) { return std::to_string((ns + 500'000'000) / 1'000'000'000) + " s"; }
 
 static bool isIn(unsigned rank, const std::string &members) {
@@ -24,7 +29,7 @@ static bool isIn(unsigned rank, const std::string &members) {
 
 /// In the poller: reports long waits, and ends those that exceed the limit.
 void World::watchWaits() {
-  const int64_t limit = errorNs.load(), told = limit ? std::min(toldNs, limit / 2) : toldNs, now = nowNs();
+  const int64_t limit = errorNs.load(), told = toldAfterNs(), now = nowNs();
   std::vector<Frame> frames;
   std::vector<Number> failures;
   {
@@ -68,6 +73,13 @@ void World::watchWaits() {
 }
 
 void World::peerLate(const PeerFailure &peer, uint64_t processes, uint64_t number) {
+  std::string at = peer.place.empty() ? "" : ", at " + peer.place;
+  if (!processes) {
+    // Of a meeting, of which the server has the name.
+    std::fprintf(stderr, "pycompiler: process %u %s%s\n", self.rank, peer.cause.c_str(), at.c_str());
+    std::fflush(stderr);
+    return;
+  }
   std::lock_guard<std::mutex> guard(lock);
   auto running = active.find({processes, number});
   auto entry = longWaits.find({processes, number});
@@ -75,10 +87,9 @@ void World::peerLate(const PeerFailure &peer, uint64_t processes, uint64_t numbe
     return;
   if (!entry->second.late)
     entry->second.late = peer;
-  std::string place = peer.place.empty() ? "" : ", at " + peer.place;
   std::fprintf(stderr, "pycompiler: process %u has waited for %s in launch %llu, %s, for %s: %s%s\n", self.rank,
                seconds(nowNs() - entry->second.since).c_str(), static_cast<unsigned long long>(number),
-               running->second->what.c_str(), nameOf(peer).c_str(), peer.cause.c_str(), place.c_str());
+               running->second->what.c_str(), nameOf(peer).c_str(), peer.cause.c_str(), at.c_str());
   std::fflush(stderr);
 }
 
@@ -89,6 +100,10 @@ void World::asked(unsigned from, uint64_t processes, uint64_t number, const std:
   if (!isIn(self.rank, members))
     return;
   std::lock_guard<std::mutex> guard(lock);
+  if (!processes && !hasLeft) {
+    questions.push_back({++lastQuestion, from, {0, number}, "it has not come", false, false, nowNs()});
+    return questionCame.notify_all();
+  }
   auto running = active.find({processes, number});
   const bool isHere = running != active.end();
   // It waits itself, or has done its part.

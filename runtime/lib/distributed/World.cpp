@@ -45,9 +45,9 @@ RefPtr<Error> pcrt::errorOf(const PeerFailure &failure, const std::string &verb)
 class World::Launch final : public SharedLaunch {
 public:
   Launch(World &world, std::vector<unsigned> owners, std::vector<int> deviceIds, Number number, uint64_t fingerprint,
-         std::string what)
+         std::string told)
       : SharedLaunch(*world.transport, std::move(owners), std::move(deviceIds), number.first, number.second,
-                     fingerprint, std::move(what)),
+                     fingerprint, std::move(told)),
         world(world) {}
   ~Launch() override { world.ended(*this); }
 
@@ -82,7 +82,7 @@ void World::remember(Number number, Program program, std::deque<std::pair<Number
 }
 
 Result<RefPtr<SharedLaunch>> World::launch(std::vector<unsigned> owners, std::vector<int> deviceIds,
-                                           uint64_t fingerprint, std::string what) {
+                                           uint64_t fingerprint, std::string told) {
   std::vector<unsigned> ranks = owners;
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -97,13 +97,13 @@ Result<RefPtr<SharedLaunch>> World::launch(std::vector<unsigned> owners, std::ve
     uint64_t processes = hashOf(ranks);
     Number number{processes, ++lastNumbers[processes]};
     made = RefPtr<Launch>::adopt(
-        new Launch(*this, std::move(owners), std::move(deviceIds), number, fingerprint, std::move(what)));
+        new Launch(*this, std::move(owners), std::move(deviceIds), number, fingerprint, std::move(told)));
     active[number] = made.get();
     launchCount += ranks.size() > 1;
-    remember(number, {self.rank, fingerprint, made->what}, launched);
+    remember(number, {self.rank, fingerprint, made->told}, launched);
     for (auto &[other, program] : announcedBefore)
       if (other == number && program.fingerprint != fingerprint)
-        difference = mismatch(number.second, {self.rank, fingerprint, made->what}, program);
+        difference = mismatch(number.second, {self.rank, fingerprint, made->told}, program);
     for (auto &[other, error] : failedBefore)
       if (other == number)
         made->fail(error);
@@ -136,16 +136,29 @@ RefPtr<Token> World::turn(RefPtr<Token> ends) {
   return before->isDone() ? nullptr : before;
 }
 
+/// Of a launch with the name and place of another one, what may differ.
+static std::string typesOf(const std::string &told) {
+  size_t at = told.find('\x1f');
+  return at == std::string::npos ? "" : " with " + told.substr(at + 1);
+}
+
 std::string World::mismatch(uint64_t number, Program first, Program second) const {
   if (second.rank < first.rank)
     std::swap(first, second);
-  return "launch " + std::to_string(number) + ": process " + std::to_string(first.rank) + " runs " + first.what +
-         ", process " + std::to_string(second.rank) + " runs " + second.what +
+  std::string one = SharedLaunch::shown(first.told), other = SharedLaunch::shown(second.told), more;
+  if (one == other) {
+    one += typesOf(first.told);
+    other += typesOf(second.told);
+    if (one == other)
+      more = " (their operations differ, or the devices, or numbers that they contain)";
+  }
+  return "launch " + std::to_string(number) + ": process " + std::to_string(first.rank) + " runs " + one +
+         ", process " + std::to_string(second.rank) + " runs " + other + more +
          ". All processes must make the same calls, on arrays of the same shapes, in the same order";
 }
 
 void World::announced(unsigned from, uint64_t processes, uint64_t number, uint64_t fingerprint,
-                      const std::string &what) {
+                      const std::string &told) {
   std::string difference;
   {
     std::lock_guard<std::mutex> guard(lock);
@@ -153,11 +166,11 @@ void World::announced(unsigned from, uint64_t processes, uint64_t number, uint64
     Number key{processes, number};
     auto found = std::find_if(launched.begin(), launched.end(), [&](const auto &each) { return each.first == key; });
     if (found == launched.end())
-      return remember(key, {from, fingerprint, what}, announcedBefore);
+      return remember(key, {from, fingerprint, told}, announcedBefore);
     if (found->second.fingerprint == fingerprint)
       return;
-    difference = mismatch(number, found->second, {from, fingerprint, what});
-    // A launch that ends waits for the lock, in `ended`.
+    difference = mismatch(number, found->second, {from, fingerprint, told});
+    // An ending launch waits for the lock, in `ended`.
     if (auto running = active.find(key); running != active.end())
       running->second->fail(RefPtr<Error>::adopt(new Error(Code::InvalidArgument, difference, "", "")));
   }
@@ -166,10 +179,10 @@ void World::announced(unsigned from, uint64_t processes, uint64_t number, uint64
   transport->drop(processes, number);
 }
 
-void World::differs(unsigned from, SharedLaunch &launch, const std::string &what) {
+void World::differs(unsigned from, SharedLaunch &launch, const std::string &told) {
   auto error = RefPtr<Error>::adopt(
       new Error(Code::InvalidArgument,
-                mismatch(launch.number, {self.rank, launch.fingerprint, launch.what}, {from, 0, what}), "", ""));
+                mismatch(launch.number, {self.rank, launch.fingerprint, launch.told}, {from, 0, told}), "", ""));
   launch.tell(*error);
 }
 
@@ -197,9 +210,9 @@ void World::broke(const Status &status) {
   failAll(errorOf({self.rank, self.host, self.pid, status.message(), ""}, "can't reach the others"));
 }
 
-void World::peerAtEnd(unsigned rank) {
+void World::peerAtEnd(const PeerFailure &peer) {
   std::lock_guard<std::mutex> guard(lock);
-  endTimes[rank] = nowNs();
+  ends.insert_or_assign(peer.rank, std::make_pair(peer, nowNs()));
 }
 
 void World::launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) {
@@ -217,10 +230,9 @@ void World::launchFailed(const PeerFailure &failure, uint64_t processes, uint64_
     transport->drop(processes, number);
 }
 
-static RefPtr<Error> withoutPeer(unsigned rank, const SharedLaunch &launch) {
-  PeerFailure failure{
-      rank, "", 0, "it has reached its end without launch " + std::to_string(launch.number) + ", " + launch.what, ""};
-  return errorOf(failure, "does not come");
+static RefPtr<Error> withoutPeer(PeerFailure peer, const SharedLaunch &launch) {
+  peer.cause = "it has reached its end without launch " + std::to_string(launch.number) + ", " + launch.what;
+  return errorOf(peer, "does not come");
 }
 
 void World::poll() {
@@ -233,17 +245,17 @@ void World::poll() {
   for (long sleepNs = shortest; !isStopped.load();) {
     bool moved = transport && transport->progress();
     sleepNs = moved ? shortest : std::min(2 * sleepNs, longest);
-    std::vector<unsigned> over;
+    std::vector<PeerFailure> over;
     bool mustLeave;
     {
       std::lock_guard<std::mutex> guard(lock);
-      for (auto &[rank, time] : endTimes)
-        if (nowNs() - time > lastMessagesNs)
-          over.push_back(rank);
+      for (auto &[rank, end] : ends)
+        if (nowNs() - end.second > lastMessagesNs)
+          over.push_back(end.first);
       mustLeave = failed && nowNs() - failedAt > leaveNs;
     }
-    for (unsigned rank : over)
-      transport->failThoseWithout(rank, withoutPeer);
+    for (const PeerFailure &peer : over)
+      transport->failThoseWithout(peer.rank, [&peer](const SharedLaunch &launch) { return withoutPeer(peer, launch); });
     watchWaits();
     if (mustLeave) {
       std::fprintf(stderr, "pycompiler: process %u ends, because %s\n", self.rank, failure()->message.c_str());

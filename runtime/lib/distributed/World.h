@@ -22,8 +22,6 @@
 
 namespace pcrt {
 
-/// A failure of a process, as the error of work that waited for it. `verb`: "failed", "is late".
-RefPtr<Error> errorOf(const PeerFailure &failure, const std::string &verb);
 std::string nameOf(const PeerFailure &failure);
 
 class World final : public Processes, public ControlEvents, public Transport::Events {
@@ -51,7 +49,7 @@ public:
   void drain() override;
 
   void peerFailed(const PeerFailure &failure) override;
-  void peerAtEnd(unsigned rank) override;
+  void peerAtEnd(const PeerFailure &peer) override;
   void launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) override;
   void asked(unsigned from, uint64_t processes, uint64_t number, const std::string &members) override;
   void peerLate(const PeerFailure &peer, uint64_t processes, uint64_t number) override;
@@ -67,7 +65,7 @@ private:
   struct Program {
     unsigned rank;
     uint64_t fingerprint;
-    std::string what;
+    std::string told;
   };
 
   void poll();
@@ -92,7 +90,8 @@ private:
   /// The last launches of this process, those that others announced before, and those that failed elsewhere before.
   std::deque<std::pair<Number, Program>> launched, announcedBefore;
   std::deque<std::pair<Number, RefPtr<Error>>> failedBefore;
-  std::map<unsigned, int64_t> endTimes;
+  /// The processes that have reached their end, and when.
+  std::map<unsigned, std::pair<PeerFailure, int64_t>> ends;
   std::deque<RefPtr<Token>> channels;
 
   // Waits.cpp. A wait of this process that was asked about, and the first process that answered that it is late.

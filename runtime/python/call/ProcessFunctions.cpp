@@ -50,6 +50,8 @@ static std::vector<std::string> waitForReply(Reply &reply, int64_t end = INT64_M
     return reply.fields;
   if (RefPtr<Error> failed = Processes::current() ? Processes::current()->failure() : nullptr)
     raiseError(*failed);
+  if (done && reply.peer)
+    raiseError(*errorOf(*reply.peer, "does not come"));
   raiseStatus(Status(Code::LibraryFailed, done ? reply.message : late));
 }
 

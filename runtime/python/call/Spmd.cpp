@@ -197,6 +197,7 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts, co
 }
 
 /// The participants of a launch over processes, of which `owners` gives the processes and devices; none without it.
+/// `what` is the name of the program and, after a unit separator, the types of its arguments.
 static OverProcesses overProcesses(nb::handle numbers, nb::handle owners, uint64_t fingerprint,
                                    const std::string &what) {
   OverProcesses over;
@@ -214,11 +215,13 @@ static OverProcesses overProcesses(nb::handle numbers, nb::handle owners, uint64
     deviceIds.push_back(id);
   }
   const char *place = callSite();
-  std::string program = "`" + what + "`" + (place && *place ? std::string(" (") + place + ")" : "");
+  const std::string name = SharedLaunch::shown(what);
+  std::string program =
+      "`" + name + "`" + (place && *place ? std::string(" (") + place + ")" : "") + what.substr(name.size());
   Result<RefPtr<SharedLaunch>> launch =
       processes->launch(std::move(ranks), std::move(deviceIds), fingerprint, std::move(program));
   if (!launch.isOk()) {
-    raise(launch.status(), what.c_str());
+    raise(launch.status(), name.c_str());
     throw nb::python_error();
   }
   over.launch = launch.take();

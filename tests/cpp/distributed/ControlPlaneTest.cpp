@@ -27,9 +27,9 @@ struct Told final : ControlEvents {
     std::lock_guard<std::mutex> guard(lock);
     failures.push_back(failure);
   }
-  void peerAtEnd(unsigned rank) override {
+  void peerAtEnd(const PeerFailure &peer) override {
     std::lock_guard<std::mutex> guard(lock);
-    atEnd.push_back(rank);
+    atEnd.push_back(peer.rank);
   }
   void launchFailed(const PeerFailure &failure, uint64_t, uint64_t number) override {
     std::lock_guard<std::mutex> guard(lock);
@@ -185,6 +185,7 @@ static void meetingsOfOthersAreRefused() {
     return reply->isRefused ? reply->message : "";
   };
   CHECK(mentions(refusal(0, "far", "0,7"), "far: there is no process 7"));
+  CHECK(mentions(refusal(2, "pair", "0,1"), "pair: process 2 is none of those that come to it"));
   RefPtr<Reply> waits = plane.clients[0]->ask(FrameKind::Gather, {"some", "0,1", "zero", "0"});
   // The first member's message may be later than the second's.
   RefPtr<Reply> pair = plane.clients[0]->ask(FrameKind::Get, {"unset", "1"});
@@ -195,6 +196,68 @@ static void meetingsOfOthersAreRefused() {
     (*reply)->wait();
     CHECK(!(*reply)->isRefused && ((*reply)->fields == std::vector<std::string>{"zero", "one"}));
   }
+}
+
+/// Who comes when the others have given up is told so, and waits for nobody; the next meeting is one of all.
+static void lateProcessesAreToldThatAMeetingIsOver() {
+  Plane plane(3);
+  plane.joinAll();
+  RefPtr<Reply> waits = plane.gather(0, "barrier", "", 50);
+  waits->wait();
+  CHECK(waits->isRefused && !waits->peer);
+  for (unsigned rank : {1u, 2u}) {
+    RefPtr<Reply> late = plane.gather(rank, "barrier", "");
+    late->wait();
+    CHECK(late->isRefused && mentions(late->message, "barrier: this process comes late"));
+  }
+  std::vector<RefPtr<Reply>> next;
+  for (unsigned rank : {0u, 1u, 2u})
+    next.push_back(plane.gather(rank, "barrier", "again"));
+  for (auto &reply : next) {
+    reply->wait();
+    CHECK(!reply->isRefused);
+  }
+}
+
+/// A process at its end comes to the meetings of the end only.
+static void nobodyWaitsForAProcessAtItsEnd() {
+  Plane plane(3);
+  plane.joinAll();
+  RefPtr<Reply> waits = plane.gather(0, "barrier", "");
+  RefPtr<Reply> end = plane.gather(0, "distributed.shutdown", "");
+  plane.clients[1]->tell(FrameKind::AtEnd, {});
+  waits->wait();
+  CHECK(waits->isRefused && waits->peer && waits->peer->rank == 1 && waits->peer->host == "host");
+  RefPtr<Reply> after = plane.gather(2, "another", "");
+  after->wait();
+  CHECK(after->isRefused && mentions(after->message, "process 1 (host, pid 41): it has reached its end"));
+  RefPtr<Reply> one = plane.gather(1, "distributed.shutdown", ""), two = plane.gather(2, "distributed.shutdown", "");
+  for (RefPtr<Reply> *reply : {&end, &one, &two}) {
+    (*reply)->wait();
+    CHECK(!(*reply)->isRefused);
+  }
+}
+
+/// A process that waits long at a meeting learns where the missing one is.
+static void missingProcessesAreAskedWhereTheyAre() {
+  Processes::setCollectiveTimeout(1);
+  Plane plane(3);
+  plane.joinAll();
+  RefPtr<Reply> first = plane.gather(0, "barrier", ""), second = plane.gather(2, "barrier", "");
+  Told &missing = plane.told[1];
+  CHECK(missing.waitUntil([&] { return missing.questions.size() == 1; }));
+  const auto question = missing.copyOf(&Told::questions)[0];
+  CHECK(question.first == 0 && missing.copyOf(&Told::asking) == "1");
+  for (const char *to : {"0", "2"})
+    plane.clients[1]->tell(FrameKind::Place, {to, "0", std::to_string(question.second), "it has not come", "a.py:9"});
+  CHECK(plane.told[0].waitUntil([&] { return plane.told[0].late.size() == 1; }));
+  const PeerFailure late = plane.told[0].copyOf(&Told::late)[0];
+  CHECK(late.place == "a.py:9" && mentions(late.cause, "in barrier, for process 1 (host, pid 41): it has not come"));
+  plane.gather(1, "barrier", "")->wait();
+  first->wait();
+  second->wait();
+  CHECK(!first->isRefused && !second->isRefused);
+  Processes::setCollectiveTimeout(300);
 }
 
 /// A process asks the others where they are in a launch, and one answers with its place.
@@ -224,8 +287,8 @@ static void aProcessThatLeavesHasNotFailed() {
   plane.clients[1].reset();
   RefPtr<Reply> barrier = plane.gather(0, "barrier", "");
   barrier->wait();
-  CHECK(barrier->isRefused &&
-        mentions(barrier->message, "process 1 (host, pid 41) will not participate: it has ended"));
+  CHECK(barrier->isRefused && barrier->peer && barrier->peer->rank == 1);
+  CHECK(mentions(barrier->message, "process 1 (host, pid 41): it has reached its end without barrier"));
   CHECK(plane.told[0].copyOf(&Told::failures).empty());
 }
 
@@ -317,6 +380,9 @@ int main() {
   RUN(keepsValuesAndMeets);
   RUN(addressesAreNamed);
   RUN(meetingsOfOthersAreRefused);
+  RUN(lateProcessesAreToldThatAMeetingIsOver);
+  RUN(nobodyWaitsForAProcessAtItsEnd);
+  RUN(missingProcessesAreAskedWhereTheyAre);
   RUN(placesAreAskedFor);
   RUN(aProcessThatLeavesHasNotFailed);
   RUN(lateProcessesHearOfFailures);

@@ -85,7 +85,7 @@ public:
 
   void announce(unsigned, const SharedLaunch &) override {}
   void drop(uint64_t, uint64_t) override {}
-  void failThoseWithout(unsigned, RefPtr<Error> (*)(unsigned, const SharedLaunch &)) override {}
+  void failThoseWithout(unsigned, const std::function<RefPtr<Error>(const SharedLaunch &)> &) override {}
 
   bool isDrained() override { return true; }
   void finish() override {}

@@ -83,6 +83,13 @@ def main(folder):
     some = pc.make_mesh((2,), ("i",), devices=[gpus[-1], gpus[0]])
     if any(device.process_index == pc.process_index() for device in some.devices.flat):
         collectives(some)
+    # DLPack counts the GPUs that this process sees.
+    for gpu in pc.local_devices(backend="gpu"):
+        here = pc.device_put(np.arange(3.0, dtype=np.float32), gpu)
+        assert here.__dlpack_device__() == (2, gpu.local_hardware_id)
+        back = pnp.from_dlpack(here)
+        assert back.device == gpu
+        np.testing.assert_array_equal(back, [0, 1, 2])
     told = {
         "process": pc.process_index(),
         "local": [device.local_hardware_id for device in pc.local_devices() if device.platform == "gpu"],

@@ -132,9 +132,10 @@ def test_open_mpi_without_its_launcher_says_so():
     assert "starts by its own launcher only, and PYCOMPILER_* is another" in output
 
 
-def test_devices_that_were_used_before_the_start(tmp_path):
+@pytest.mark.parametrize("use", ["numpy.ones(3)", "make_mesh((1,), ('x',))", "process_count()"])
+def test_devices_that_were_used_before_the_start(tmp_path, use):
     file = tmp_path / "early.py"
-    file.write_text("import pycompiler as pc\nx = pc.numpy.ones(3)\npc.distributed.initialize(f'h:{1}', 2, 0)\n")
+    file.write_text(f"import pycompiler as pc\nx = pc.{use}\npc.distributed.initialize('h:1', 2, 0)\n")
     codes, output = start("pmi", 1, [file]).wait(30)
     assert codes == [1]
     assert re.search(r"must come before devices are used: \S*early.py:2 used them", output), output

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pycompiler.distributed import mpi
-from pycompiler.distributed.launchers import find_start, first_host, recognised
+from pycompiler.distributed import initialize, mpi
+from pycompiler.distributed.launchers import find_start, first_host, host_and_port, recognised
 
 # What each launcher sets, for the second process of four. Open MPI 5.0.11 and MPICH 5.0.2 (hydra) are recorded; the
 # others, which are not on this machine, are as their documentation has them.
@@ -136,11 +136,55 @@ def test_arguments_come_first_and_may_agree_with_the_launcher():
         ({}, {"num_processes": 4, "process_id": 1, "coordinator_address": "h"}, "got 'h'"),
         ({}, {"num_processes": 4, "process_id": 4, "coordinator_address": "h:1"}, "there is no process 4 of 4"),
         (MPICH | {"PMI_RANK": "one"}, {}, "PMI_RANK must be a number, got 'one'"),
+        (
+            OWN,
+            {"coordinator_address": "h:2"},
+            r"the call says that the address .* is h:2, PYCOMPILER_\* that it is 10.0",
+        ),
+        ({"PYCOMPILER_NUM_PROCESSES": "4"}, {}, "the number of this process is not known"),
+        (
+            {"PYCOMPILER_COORDINATOR_ADDRESS": "h:1"},
+            {},
+            "the number of this process and the number of processes is not",
+        ),
+        (OWN | {"PYCOMPILER_COORDINATOR_ADDRESS": "h:70000"}, {}, "a port from 1 to 65535, got 'h:70000'"),
+        (OWN | {"PYCOMPILER_COORDINATOR_ADDRESS": "h:0"}, {}, "a port from 1 to 65535, got 'h:0'"),
     ],
 )
 def test_settings_that_do_not_fit(environment, arguments, said):
     with pytest.raises(ValueError, match=said):
         found(environment, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"num_processes": "4"}, "num_processes must be an int, got '4' of type str"),
+        ({"process_id": 1.0}, "process_id must be an int, got 1.0 of type float"),
+        ({"process_id": True}, "process_id must be an int, got True of type bool"),
+        ({"coordinator_address": 1234}, "coordinator_address must be a str, 'host:port', got 1234 of type int"),
+    ],
+)
+def test_arguments_of_other_types(arguments, said):
+    with pytest.raises(TypeError, match=said):
+        found(OWN, **arguments)
+
+
+@pytest.mark.parametrize("launcher", [SLURM, TORCHRUN, KUBERNETES], ids=["slurm", "torchrun", "kubernetes"])
+def test_an_address_of_the_user_is_taken_instead_of_a_launchers(launcher):
+    own = {"PYCOMPILER_COORDINATOR_ADDRESS": "[fe80::1]:70"}
+    start = found(launcher | own)
+    assert (start.process_id, start.num_processes, start.coordinator_address) == (1, 4, "[fe80::1]:70")
+    assert start.launcher == found(launcher).launcher
+    assert host_and_port(start.coordinator_address) == ("fe80::1", 70)
+    assert found(launcher, coordinator_address="h:1").coordinator_address == "h:1"
+
+
+@pytest.mark.parametrize("name", ["initialization_timeout", "heartbeat_timeout_seconds"])
+@pytest.mark.parametrize("value", [0, -1, "5", float("nan"), True])
+def test_times_are_positive(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be a positive number of seconds"):
+        initialize(**{name: value})
 
 
 def test_first_hosts_of_lists():

@@ -148,3 +148,100 @@ def test_what_happens_in_each_phase_ends_all(what, phase):
         assert codes == [0, 3, 0], output
         return
     assert all(codes[number] != 0 for number in alive), output
+
+
+@pytest.mark.parametrize("wait", ["sync_global_devices('there')", "process_allgather(np.ones(3))", "assert_equal(1)"])
+def test_nobody_meets_a_process_that_has_reached_its_end(wait):
+    text = f"""
+    import sys, time
+    import numpy as np
+    import pycompiler as pc
+    from pycompiler.experimental import multihost_utils
+    pc.distributed.initialize()
+    if pc.process_index() == 1:
+        sys.exit(3)
+    try:
+        multihost_utils.{wait}
+    except pc.errors.DistributedError as error:
+        print(f"told: {{error.process}}: {{error}}", flush=True)
+        raise
+    """
+    codes, output = begin(3, text).wait(30)
+    assert 0 not in codes, output
+    assert len(re.findall(r"told: 1: process 1 \(.*pid \d+\) does not come: it has reached its end", output)) == 2, (
+        output
+    )
+
+
+def test_a_long_wait_in_a_meeting_says_where_the_others_are(tmp_path):
+    script, mark = tmp_path / "late.py", tmp_path / "mark"
+    text = """
+    import os, time
+    import pycompiler as pc
+    from pycompiler.experimental import multihost_utils
+    pc.distributed.initialize()
+    pc.config.update("collective_timeout", 2)  # A wait is told after half of it.
+    def load():
+        while not os.path.exists(os.environ["MARK"]):
+            time.sleep(0.05)
+    if pc.process_index() == 1:
+        load()
+    multihost_utils.sync_global_devices("data")
+    """
+    guard = "import faulthandler; faulthandler.dump_traceback_later(%s, exit=True)\n" % (40 * patience())
+    script.write_text(guard + textwrap.dedent(text))
+    started = start("pmi", 2, [script], MARK=str(mark))
+    until(started, "has waited")
+    mark.touch()
+    codes, output = started.wait(20)
+    assert codes == [0, 0], output
+    told = r"process 0 has waited for \d+ s in sync_global_devices: 'data' \(call 1\), for process 1 \(.*\): "
+    assert re.search(told + r"it has not come, at late.py:\d+ \(load\)", output), output
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_start_after_the_end(count):
+    text = """
+    import pycompiler as pc
+    pc.distributed.initialize()
+    pc.distributed.shutdown()
+    print(f"ended: {pc.distributed.is_initialized()}.", flush=True)
+    try:
+        pc.distributed.initialize()
+        print(f"again: {pc.distributed.is_initialized()}.", flush=True)
+    except RuntimeError as error:
+        print(f"told: {error}.", flush=True)
+    """
+    codes, output = begin(count, text).wait(30)
+    assert codes == [0] * count, output
+    assert output.count("ended: False.") == count, output
+    told = "again: True." if count == 1 else r"was ended by shutdown\(\)"
+    assert len(re.findall(told, output)) == count, output
+
+
+def test_preemption_is_known_to_all_and_the_programs_own_function_is_called():
+    text = """
+    import os, signal, threading
+    import pycompiler as pc
+    from pycompiler.experimental import multihost_utils
+    pc.distributed.initialize()
+    own = pc.process_index()
+    signal.signal(signal.SIGTERM, lambda *given: print(f"called in {own}.", flush=True))
+    raised = []
+    def elsewhere():
+        try:
+            multihost_utils.reached_preemption_sync_point(0)
+        except RuntimeError as error:
+            raised.append(str(error))
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert "make the first call in the main thread" in raised[0], raised
+    assert not multihost_utils.reached_preemption_sync_point(1)
+    if own == 1:
+        os.kill(os.getpid(), signal.SIGTERM)
+    print(f"{own}: {multihost_utils.reached_preemption_sync_point(2)}.", flush=True)
+    """
+    codes, output = begin(2, text).wait(30)
+    assert codes == [0, 0], output
+    assert sorted(re.findall(r"called in \d|\d: True", output)) == ["0: True", "1: True", "called in 1"], output
