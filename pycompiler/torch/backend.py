@@ -16,6 +16,8 @@ from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed
 from pycompiler.torch.foreach import foreach_rules
 from pycompiler.torch.parts import compile_graph
+from pycompiler.torch.restarts import without_idle_restarts
+from pycompiler.torch.rules import RULES, corrected
 
 __all__ = ["backend"]
 
@@ -34,6 +36,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         **core_aten_decompositions(),
         **foreach_rules(),
         **{target: decomposition_table[target] for target in _MORE},
+        **RULES,
     }
     return {target: rule for target, rule in rules.items() if entry_of(target) is None}
 
@@ -47,4 +50,5 @@ def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **optio
         decompositions=decompositions(),
         partition_fn=min_cut_rematerialization_partition,
     )
-    return compiler(module, example_inputs)
+    with corrected():
+        return without_idle_restarts(module, lambda: compiler(module, example_inputs))

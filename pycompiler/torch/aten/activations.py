@@ -49,9 +49,10 @@ def _elu(x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.
 
 def _elu_backward(given: Any, alpha: float, scale: float, input_scale: float, is_result: bool, x: Any) -> Any:
     x = cast(x, given.dtype)
+    # nan is not above 0: it stays.
     if is_result:
-        return pnp.where(x <= 0, given * input_scale * (x + alpha * scale), given * scale)
-    return pnp.where(x <= 0, given * (input_scale * alpha * scale) * lax.exp(x * input_scale), given * scale)
+        return pnp.where(x > 0, given * scale, given * input_scale * (x + alpha * scale))
+    return pnp.where(x > 0, given * scale, given * (input_scale * alpha * scale) * lax.exp(x * input_scale))
 
 
 def _softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
@@ -96,8 +97,8 @@ _UNARY: dict[str, Callable[..., Any]] = {
 # Operands: the gradient, and the operand or the result of the operation.
 _BACKWARD: dict[str, Callable[..., Any]] = {
     "gelu_backward": _gelu_backward,
-    "hardtanh_backward": lambda given, x, low, high: pnp.where((x <= low) | (x >= high), 0, given),
-    "hardswish_backward": lambda given, x: pnp.where(x < -3, 0, pnp.where(x <= 3, given * (x / 3 + 0.5), given)),
+    "hardtanh_backward": lambda given, x, low, high: pnp.where((x > low) & (x < high), given, 0),
+    "hardswish_backward": lambda given, x: pnp.where(x <= -3, 0, pnp.where(x >= 3, given, given * (x / 3 + 0.5))),
     "hardsigmoid_backward": lambda given, x: pnp.where((x > -3) & (x < 3), given / 6, 0),
     "leaky_relu_backward": lambda given, x, slope, is_result: pnp.where(x > 0, given, given * slope),
     "sigmoid_backward": lambda given, y: (
@@ -290,6 +291,14 @@ def _smooth_l1_loss(out: Out, x: Any, y: Any, reduction: int = 1, beta: float = 
     apart = abs(cast(x, out.compute) - cast(y, out.compute))
     made = apart if beta == 0 else pnp.where(apart < beta, 0.5 * apart * apart / beta, apart - 0.5 * beta)
     return cast(reduced(made, reduction), out.dtype)
+
+
+@ops("smooth_l1_loss_backward")
+def _smooth_l1_loss_backward(out: Out, given: Any, x: Any, y: Any, reduction: int, beta: float) -> Any:
+    given, x, y = (cast(part, out.compute) for part in (given, x, y))
+    apart = x - y
+    slope = pnp.where(apart <= -beta, -1, pnp.where(apart >= beta, 1, apart / beta if beta else apart))
+    return cast(_per_element(given, slope, reduction), out.dtype)
 
 
 @ops("huber_loss")

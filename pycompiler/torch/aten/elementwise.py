@@ -83,9 +83,12 @@ def _heaviside(x: Any, y: Any) -> Any:
 
 
 def _lcm(x: Any, y: Any) -> Any:
-    """Torch makes the result positive after an overflow, too."""
+    """Torch makes the result positive after an overflow, too. For small integers, the conversion of the result overflows."""
+    dtype = x.dtype
+    if dtype.itemsize < 4:
+        x, y = (cast(part, np.dtype(np.int32)) for part in (x, y))
     made = pnp.lcm(x, y)
-    return made if made.dtype.kind == "u" else lax.abs(made)
+    return cast(made if dtype.kind == "u" else lax.abs(made), dtype)
 
 
 def _is_pole(x: Any) -> Any:
@@ -115,7 +118,6 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "logaddexp2": pnp.logaddexp2,
     "maximum": pnp.maximum,
     "minimum": pnp.minimum,
-    "nextafter": pnp.nextafter,
     "special_xlog1py": special.xlog1py,
     "igamma": special.gammainc,
     "igammac": special.gammaincc,
@@ -210,7 +212,9 @@ def _div(out: Out, x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return cast(x / y, out.dtype)
     if rounding_mode == "trunc":
-        return cast(pnp.trunc(x / y) if floats(dtype) else lax.div(*pnp.broadcast_arrays(x, y)), out.dtype)
+        # Torch rounds the quotient to 16 bits before it takes the fraction away: 1 by 0.1 is 10.
+        quotient = cast(cast(x / y, out.dtype), dtype) if floats(dtype) else None
+        return cast(lax.div(*pnp.broadcast_arrays(x, y)) if quotient is None else pnp.trunc(quotient), out.dtype)
     return cast(_floored(x, y), out.dtype)
 
 
@@ -248,6 +252,12 @@ def _fmod(out: Out, x: Any, y: Any) -> Any:
     return cast(lax.rem(*pnp.broadcast_arrays(_rounded(out, x), _rounded(out, y))), out.dtype)
 
 
+@ops("nextafter")
+def _nextafter(out: Out, x: Any, y: Any) -> Any:
+    # The neighbour in the dtype of the result, not in a wider one.
+    return pnp.nextafter(cast(x, out.dtype), cast(y, out.dtype))
+
+
 @ops("pow")
 def _pow(out: Out, x: Any, y: Any) -> Any:
     dtype = out.compute
@@ -255,8 +265,8 @@ def _pow(out: Out, x: Any, y: Any) -> Any:
         x = cast(x, dtype)
         if y == 2:
             return cast(x * x, out.dtype)
-        if y == 0.5 and floats(dtype):
-            return cast(lax.sqrt(x), out.dtype)
+        if abs(y) == 0.5 and floats(dtype):
+            return cast((lax.sqrt if y > 0 else lax.rsqrt)(x), out.dtype)
         if float(y).is_integer() and abs(y) < 32 and (floats(dtype) or y >= 0):
             return cast(lax.integer_pow(x, int(y)), out.dtype)
         if not floats(dtype) and y < 0:
