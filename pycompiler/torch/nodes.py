@@ -72,6 +72,7 @@ class Nodes:
             entry = entry_of(node.target)
             if entry is None:
                 raise NotImplementedError(why_left(node.target))
+            _require_dtypes(wanted)
             kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
             if args and _is_number_as_tensor(node):
                 args = (pnp.asarray(np.asarray(args[0])), *args[1:])
@@ -108,6 +109,13 @@ class Nodes:
         if tuple(made.shape) != shape:
             raise ValueError(f"the result has the shape {tuple(made.shape)}, and torch's has {shape}")
         return made
+
+
+def _require_dtypes(wanted: Any) -> None:
+    """Raises NotImplementedError for results with a dtype that this backend does not have."""
+    for value in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
+        if isinstance(value, torch.Tensor):
+            ours(value.dtype)
 
 
 # Arguments for the device and the storage of a tensor.

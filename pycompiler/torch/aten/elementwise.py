@@ -83,7 +83,7 @@ def _heaviside(x: Any, y: Any) -> Any:
 
 
 def _lcm(x: Any, y: Any) -> Any:
-    """Torch makes the result positive after an overflow, too. For small integers, the conversion of the result overflows."""
+    """Torch makes the result positive after an overflow, too. For small integers the conversion overflows."""
     dtype = x.dtype
     if dtype.itemsize < 4:
         x, y = (cast(part, np.dtype(np.int32)) for part in (x, y))
