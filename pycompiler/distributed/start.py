@@ -180,7 +180,7 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
     else:
         if is_open_mpi:
             raise RuntimeError(
-                f"distributed.initialize: {version} starts by its own launcher only, and {start.launcher} is another. "
+                f"distributed.initialize: {version} starts by its own launcher only, which {start.launcher} is not. "
                 "What to do: start the program by mpirun (srun --mpi=pmix), or pip install mpich and set "
                 "PYCOMPILER_MPI to its libmpi.so.12"
             )

@@ -90,7 +90,7 @@ def _custom(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     return results
 
 
-# Loops and branches carry the Error. So it needs entries for all kinds of failures before them.
+# Loops and branches carry the Error, so the Error needs entries for all their kinds of failures before they begin.
 
 
 def _cond(checker: Checker, equation: Equation, args: list[Value]) -> Outs:

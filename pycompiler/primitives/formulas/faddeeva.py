@@ -75,7 +75,7 @@ def _series(z: _Complex, terms: int) -> _Complex:
 
 def _sampled(z: _Complex, count: int) -> _Complex:
     """The trapezoidal rule of M. Al Azah and S. Chandler-Wilde, "Computation of the complex error function using
-    modified trapezoidal rules", 2021: with a correction for the pole. The points lie between the multiples of h or on
+    modified trapezoidal rules", 2021, with a correction for the pole. The points lie between the multiples of h or on
     them; those farther from z are used."""
     x, y = z
     h = (pi / (count + 1)) ** 0.5

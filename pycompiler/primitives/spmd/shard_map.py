@@ -6,7 +6,7 @@ on the devices that computed them: one part for each device. The partitioner rep
 
 In a function for one device there may be another one, over axes of the mesh that are not Manual yet. The mesh of the
 inner function is the abstract mesh of that place, with Manual axes; `own_axes` are the axes that are not Manual there.
-Its axes are free names: the participants are those of the outer function.
+The axes of the inner function are free names: the participants are those of the outer function.
 """
 
 from __future__ import annotations

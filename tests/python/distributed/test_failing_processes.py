@@ -129,7 +129,7 @@ def test_open_mpi_without_its_launcher_says_so():
     assert codes == [0], output
     codes, output = start("pmi", 2, ["-c", text], PYCOMPILER_MPI=str(LIB / "libmpi.so.40")).wait(30)
     assert codes == [1, 1], output
-    assert "starts by its own launcher only, and PYCOMPILER_* is another" in output
+    assert "starts by its own launcher only, which PYCOMPILER_* is not" in output
 
 
 @pytest.mark.parametrize("use", ["numpy.ones(3)", "make_mesh((1,), ('x',))", "process_count()"])
