@@ -150,8 +150,8 @@ def layout_of(function: str, spec: PartitionSpec, sizes: Mapping[str, int], shap
     """
     if spec.unreduced:
         raise ValueError(
-            f"{function}: {spec} has unreduced axes: its sums are not computed yet. Arrays can't be placed "
-            "so: make the sum by lax.psum in shard_map, and leave `unreduced` out"
+            f"{function}: {spec} has unreduced axes: its sums are not computed yet. What to do: compute them "
+            "by lax.psum in shard_map, and leave `unreduced` out"
         )
     if len(spec) > len(shape):
         raise ValueError(
