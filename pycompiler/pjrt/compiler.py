@@ -31,7 +31,7 @@ from pycompiler.core.errors import ExecutionError
 from pycompiler.pjrt.callbacks import Callback
 from pycompiler.pjrt.placement import placement_of, target_for
 from pycompiler.pjrt.program import Description, Program, about, described, packed, unpacked
-from pycompiler.pjrt.source import Call, Source, calls_of, text_of
+from pycompiler.pjrt.source import Call, Source, brings_own_division, calls_of, printed, text_of
 
 __all__ = ["compile_program", "load_program", "stablehlo_versions"]
 
@@ -58,7 +58,9 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
     _dump(code, digest)
     kind = "" if target.is_host else f", {target}, {config.gpu_libraries}"
     key = cache.key_of_module(digest, f"PJRT {_FORM}, {replicas} x {partitions}{kind}")
-    found = cache.find_module(key, digest) if key else None
+    # A division of the program's own is a function of this process.
+    is_kept = key is not None and not brings_own_division(code)
+    found = cache.find_module(key, digest) if key and is_kept else None
     if key and found:
         artifact, information = found
         description = described(information)
@@ -68,7 +70,7 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
     lapack = target.is_host and needs_lapack(source.module)
     artifact = compile_module(source.build, source.aliases, {}, with_libraries(target, source.module))
     description = source.description(replicas, partitions, artifact.aliases, lapack)
-    if key and not _calls_python(source.calls) and not source.asks:
+    if key and is_kept and not _calls_python(source.calls) and not source.asks:
         cache.keep_module(key, artifact, about(description, (time.perf_counter() - begin) * 1e3))
     return _program(key, artifact, description, devices, target, options, code, source.calls)
 
@@ -121,7 +123,14 @@ def _program(
         if key is None or _calls_python(calls):
             why = "it calls functions of Python" if key else "/proc/cpuinfo does not say which processor this is"
             raise ExecutionError(f"{description.name} can't be serialized: {why}")
-        return packed(key, artifact, description, options, code)
+        # Another process can't divide the program again to print it.
+        is_printed = brings_own_division(code)
+        if is_printed and description.foreign_calls:
+            raise ExecutionError(
+                f"{description.name} can't be serialized: it has custom_partitioning and handlers of XLA's FFI"
+            )
+        kept = printed(text_of(code, description.partitions)) if is_printed else code
+        return packed(key, artifact, description, options, kept)
 
     return Program(
         description,

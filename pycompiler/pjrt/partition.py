@@ -19,10 +19,11 @@ from jaxlib.mlir.dialects import sdy
 from pycompiler.pjrt import inspection
 from pycompiler.pjrt.callbacks import TARGET
 from pycompiler.pjrt.foreign import has_effect
-from pycompiler.pjrt.functions import entry_of, inline
+from pycompiler.pjrt.functions import entry_of, inline, walk
 from pycompiler.pjrt.joining import join_sums
 from pycompiler.pjrt.moves import is_at, shape_of, table, zeros
 from pycompiler.pjrt.operations import RESHARDED, divide_computation, divide_constant, divide_iota, leave_whole
+from pycompiler.pjrt.own_division import brings_division, divide_as_told
 from pycompiler.pjrt.parts import SHARDING, Parts, clean, forward
 from pycompiler.pjrt.shardings import WHOLE, Spread, meshes_of, spread_of, text_of_spread
 from pycompiler.pjrt.tiles import import_tiles
@@ -54,6 +55,7 @@ def divide(module: Any, count: int) -> Shardings:
         _run(module, "sdy-propagation-pipeline")
         inline(module)
         _run(module, "func.func(sdy-populate-op-sharding-rules)")
+        _keep_positions(module)
         shardings = _Division(module, count).entry()
         join_sums(module)
         attributes = module.operation.attributes
@@ -69,6 +71,17 @@ def divide(module: Any, count: int) -> Shardings:
             raise RuntimeError(f"the program can't be divided for {count} devices: {error}") from None
         attributes[PARTICIPANTS] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
     return shardings
+
+
+def _keep_positions(module: Any) -> None:
+    """The positions that an ApproxTopK is given stay whole, as it is computed whole: the importer looks at them."""
+    for op in list(walk(module.operation)):
+        if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == "ApproxTopK":
+            positions = op.operands[1].owner
+            if not isinstance(positions, ir.Block) and positions.name == "stablehlo.iota":
+                copy = positions.clone(ip=ir.InsertionPoint(op))
+                clean(copy.operation)
+                op.operands[1] = copy.results[0]
 
 
 def together(shardings: Sequence[str]) -> str:
@@ -159,7 +172,9 @@ class _Division:
             inspection.answer(op, self.parts.spread(op.operands[0]), self.count, self.manual > 0)
             return
         wanted = self._wanted(op)
-        if op.name in RESHARDED:
+        if brings_division(op):
+            divide_as_told(self.parts, op, wanted, self.meshes.values())
+        elif op.name in RESHARDED:
             given = op.attributes[RESHARDED[op.name]]
             spread = WHOLE if self.manual else spread_of(given, shape_of(op.results[0]), self.meshes)
             forward(op, self.parts.move(op.operands[0], spread, op))

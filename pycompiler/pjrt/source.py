@@ -16,7 +16,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from pycompiler.cache import Aliases
 from pycompiler.compile import modules
-from pycompiler.pjrt import inspection
+from pycompiler.pjrt import inspection, own_division
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
 from pycompiler.pjrt.expansion import GENERATOR, expand_generators
 from pycompiler.pjrt.foreign import ForeignFunction, foreign_function, is_foreign
@@ -25,7 +25,7 @@ from pycompiler.pjrt.layouts import CONSTRAINT, layout_attributes, take_constrai
 from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, together
 from pycompiler.pjrt.program import Description, array_types
 
-__all__ = ["Source", "calls_of", "text_of"]
+__all__ = ["Source", "brings_own_division", "calls_of", "printed", "text_of"]
 
 Call = Callback | ForeignFunction
 
@@ -33,6 +33,8 @@ Call = Callback | ForeignFunction
 _CALLS = b"custom_call"
 _BYTECODE = b"ML\xefR"
 _GROUPS = "sharding_group"
+# The begin of a source that is a text to print.
+_PRINTED = b"// printed\n"
 
 
 def _read(code: bytes) -> Any:
@@ -55,8 +57,20 @@ _texts: dict[tuple[bytes, int], str] = {}
 _KEPT_TEXTS = 4
 
 
+def brings_own_division(code: bytes) -> bool:
+    """Whether a program has functions whose division a user registered in this process."""
+    return own_division.TARGET.encode() in code
+
+
+def printed(text: str) -> bytes:
+    """A text as a program's source, for `text_of` alone."""
+    return _PRINTED + text.encode()
+
+
 def text_of(code: bytes, count: int = 1) -> str:
     """The text of a program, as JAX prints it. For several devices, it is the text of one device's part."""
+    if code.startswith(_PRINTED):
+        return code.removeprefix(_PRINTED).decode()
     found = _texts.get((code, count))
     if found:
         return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from jaxlib import xla_client
 from jaxlib.mlir import ir
 
 from pycompiler.pjrt.functions import entry_of, walk
-from pycompiler.pjrt.shardings import Mesh
+from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread
 
-__all__ = ["import_tiles"]
+__all__ = ["import_tiles", "spread_of_tiles"]
 
 _TILES = "mhlo.sharding"
 _SHARDING = "sdy.sharding"
@@ -62,6 +62,22 @@ def import_tiles(module: Any, count: int) -> None:
             main.attributes[key] = ir.ArrayAttr.get(entries)
     for op in constraints:
         _constrain(op, axes)
+
+
+def spread_of_tiles(text: str, meshes: Iterable[Mesh], count: int) -> Spread:
+    """The spread that HLO's text of a sharding means, along the axes of one of these meshes if it can be.
+
+    Raises RuntimeError for tiles that no mesh has.
+    """
+    tiles = _tiles(text)
+    if not tiles.size:
+        return WHOLE
+    for mesh in meshes:
+        axes = _axes(text, tiles, mesh)
+        if axes is not None:
+            return Spread(mesh, axes)
+    mesh, found = _mesh_for([text], count)
+    return Spread(mesh, found[text])
 
 
 def _target(op: Any) -> str:

@@ -585,6 +585,18 @@ def summands_of_parts(devices):
 
 
 @program
+def greatest_and_least_elements(devices):
+    mesh = mesh_of(devices)
+    functions = lax.top_k, lax.approx_max_k, lax.approx_min_k
+
+    def f(x):
+        return [function(x, 3) for function in functions], lax.approx_max_k(x, 2, reduction_dimension=0)
+
+    g = jax.jit(f, out_shardings=NamedSharding(mesh, P()))
+    return [g(on(mesh, numbers(16, 8), *spec)) for spec in (("x",), ("x", "y"), (None, ("x", "y")))]
+
+
+@program
 def arrays_without_elements(devices):
     mesh = mesh_of(devices)
 
@@ -596,7 +608,7 @@ def arrays_without_elements(devices):
     places = [NamedSharding(mesh, P(*spec)) for spec in (("x",), ("x", "y"), (None, "y"), (("y", "x"),))]
     values = [numbers(16, 8), numbers(16, 8) * (1 + 2j)]
     given = [jax.device_put(values[0], place) for place in places] + [jax.device_put(x, places[1]) for x in values[1:]]
-    return [jax.jit(f)(x) for x in given]
+    return [jax.jit(f, out_shardings=NamedSharding(mesh, P()))(x) for x in given]
 
 
 def flat(tree):

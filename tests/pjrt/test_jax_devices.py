@@ -273,3 +273,78 @@ def test_partitioned_callbacks_are_of_parts():
     """)
     assert said.count("part (2, 4)") == 8
     assert said.count("rows [28. 92.]") == 2
+
+
+DIVISION = """
+    from jax.experimental.custom_partitioning import custom_partitioning
+
+    @custom_partitioning
+    def f(x, w):
+        return jnp.sin(x) @ w, x.sum(1)
+
+    def part(mesh, given, made):
+        rows = NamedSharding(mesh, P(given[0].sharding.spec[0], None))
+        print("asked", given[0].sharding.spec, [str(one.dtype) for one in made])
+        outs = rows, NamedSharding(mesh, P(rows.spec[0]))
+        return mesh, lambda x, w: (jnp.sin(x) @ w + 1, x.sum(1)), outs, (rows, NamedSharding(mesh, P(None, None)))
+
+    f.def_partition(partition=part, sharding_rule="i j, j k -> i k, i")
+    w = np.arange(40, dtype=np.float32).reshape(8, 5)
+    whole = np.sin(np.asarray(x)) @ w, np.asarray(x).sum(1)
+"""
+
+
+def test_functions_that_bring_their_division():
+    said = program(
+        textwrap.dedent(DIVISION)
+        + textwrap.dedent("""
+        for spec in ("x", "y"), ("x",), (("x", "y"),), (None, "y"), ():
+            given = jax.device_put(x, NamedSharding(mesh, P(*spec)))
+            product, sums = jax.jit(f)(given, w)
+            parts = NamedSharding(mesh, P(*spec[:1])).shard_shape((8, 5))
+            right = np.allclose(product, whole[0] + 1, atol=1e-4), np.allclose(sums, whole[1])
+            print(*right, product.sharding.shard_shape((8, 5)) == parts)
+        g = jax.jit(lambda x, w: lax.scan(lambda c, _: (c + f(x * 2, w)[0].sum(0), None), jnp.zeros(5), None, 3)[0])
+        wanted = 3 * (np.sin(2 * np.asarray(x)) @ w + 1).sum(0)
+        print("loop", np.allclose(g(x, w), wanted, atol=1e-2))
+
+        @custom_partitioning
+        def total(x):
+            return x.sum(0)
+
+        def summand(mesh, given, made):
+            return mesh, lambda x: lax.psum(x.sum(0), "x"), NamedSharding(mesh, P()), (NamedSharding(mesh, P("x")),)
+
+        total.def_partition(partition=summand, sharding_rule="i j -> j")
+        print("sum", np.array_equal(jax.jit(total)(x), np.asarray(x).sum(0)), total(np.ones((2, 3))).shape)
+        """)
+    )
+    assert said.count("True True True") == 5, said
+    assert "asked P('x', 'y') ['float32', 'float32']" in said.replace("PartitionSpec", "P")
+    assert "loop True" in said
+    assert "sum True (3,)" in said
+
+
+def test_a_division_of_the_programs_own_is_in_jaxs_cache_alone(tmp_path):
+    settings = {
+        "PYCOMPILER_ENABLE_COMPILATION_CACHE": "1",
+        "PYCOMPILER_COMPILATION_CACHE_DIR": str(tmp_path / "ours"),
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "jax"),
+        "JAX_REMOVE_CUSTOM_PARTITIONING_PTR_FROM_CACHE_KEY": "1",
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    ENVIRONMENT.update(settings)
+    try:
+        text = textwrap.dedent(DIVISION) + textwrap.dedent("""
+            compiled = jax.jit(f).lower(x, w).compile()
+            print(np.allclose(compiled(x, w)[0], whole[0] + 1, atol=1e-4), "f32[2,8]" in compiled.as_text())
+        """)
+        first, again = program(text), program(text)
+    finally:
+        for name in settings:
+            del ENVIRONMENT[name]
+        ENVIRONMENT["PYCOMPILER_ENABLE_COMPILATION_CACHE"] = "0"
+    assert ("asked" in first, "asked" in again) == (True, False)
+    assert first.endswith("True True\n")
+    assert again.endswith("True True\n")

@@ -161,19 +161,27 @@ Values convertGtsv(Source &source) {
   return {Value(), Value(), Value(), made, noFailure(source)};
 }
 
-/// The k maximum elements, here exactly; the operands are values, positions, and their initial values.
+/// The k maximum or minimum elements, here exactly; the operands are values, positions, and their initial values.
 Values convertApproxTopK(Source &source) {
   auto called = dyn_cast_or_null<ArrayAttr>(source.attribute({"called_computations"}));
   auto name = called && called.size() == 1 ? dyn_cast<FlatSymbolRefAttr>(called[0]) : FlatSymbolRefAttr();
   auto positions = source.operand(1).getDefiningOp<IotaOp>();
-  int64_t k = option(source, "top_k"), axis = option(source, "reduction_dim");
-  if (!name || !name.getValue().starts_with("top_k_gt_") || !positions ||
+  int64_t axis = option(source, "reduction_dim");
+  RankedTensorType type = source.resultType(0);
+  bool isLeast = name && name.getValue().starts_with("top_k_lt_");
+  if (!name || (!isLeast && !name.getValue().starts_with("top_k_gt_")) || !positions ||
       static_cast<int64_t>(positions.getDimension()) != axis) {
-    source.error() << "expected that ApproxTopK takes the greatest along a dimension, with their positions";
+    source.error() << "expected that ApproxTopK takes the greatest or the least along a dimension, with their positions";
     return {};
   }
-  return source.makeAll("top_k", source.op->getResultTypes(), {source.operand(0)},
-                        {source.namedNumber("k", k), source.namedNumber("axis", axis)});
+  // Without aggregate_to_topk, there are more results than k.
+  int64_t k = type.isDynamicDim(axis) ? option(source, "top_k") : type.getDimSize(axis);
+  auto turned = [&](Value value) { return isLeast ? source.make("neg", value.getType(), {value}) : value; };
+  Values made = source.makeAll("top_k", source.op->getResultTypes(), {turned(source.operand(0))},
+                               {source.namedNumber("k", k), source.namedNumber("axis", axis)});
+  if (!made.empty())
+    made[0] = turned(made[0]);
+  return made;
 }
 
 /// The number of elements is an operand.

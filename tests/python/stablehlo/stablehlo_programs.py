@@ -380,6 +380,8 @@ def _sorts() -> list[Program]:
         Program("unstable", lambda x: lax.sort(x, is_stable=False), (X,)),
         Program("top_k", lambda x: lax.top_k(x, 3), (X,)),
         Program("approx_max_k", lambda x: lax.approx_max_k(x, 2), (X,)),
+        Program("approx_max_k of more", lambda x: lax.approx_max_k(x, 2, aggregate_to_topk=False), (X,)),
+        Program("approx_min_k", lambda x: lax.approx_min_k(x, 2, reduction_dimension=0), (X,)),
         Program("unique", lambda i: jnp.unique(i, size=12, fill_value=0), (K,)),
         Program("searchsorted", lambda x, v: jnp.searchsorted(x, v), (np.sort(X[0]), Y[0])),
     ]
