@@ -171,7 +171,8 @@ Values convertApproxTopK(Source &source) {
   bool isLeast = name && name.getValue().starts_with("top_k_lt_");
   if (!name || (!isLeast && !name.getValue().starts_with("top_k_gt_")) || !positions ||
       static_cast<int64_t>(positions.getDimension()) != axis) {
-    source.error() << "expected that ApproxTopK takes the greatest or the least along a dimension, with their positions";
+    source.error()
+        << "expected that ApproxTopK takes the greatest or the least along a dimension, with their positions";
     return {};
   }
   // Without aggregate_to_topk, there are more results than k.
