@@ -20,12 +20,12 @@ void ControlServer::gather(Connection &connection, Frame &frame) {
     if (member >= size)
       return refuse(rank, frame.number, name + ": there is no process " + std::to_string(member));
   if (std::find(members.begin(), members.end(), rank) == members.end())
-    return refuse(rank, frame.number, name + ": process " + std::to_string(rank) + " is none of those that come to it");
+    return refuse(rank, frame.number, name + ": process " + std::to_string(rank) + " is not a participant");
   if (auto found = over.find(name); found != over.end() && found->second.erase(rank)) {
     if (found->second.empty())
       over.erase(found);
     return refuse(rank, frame.number,
-                  name + ": this process comes late: the time of those who waited for it is over. What to do: give a "
+                  name + ": this process is late: the others that waited for it have timed out. What to do: give a "
                          "longer timeout");
   }
   for (unsigned member : members)
@@ -40,7 +40,7 @@ void ControlServer::gather(Connection &connection, Frame &frame) {
     meeting.number = ++lastMeeting;
   }
   if (meeting.members != members)
-    return refuse(rank, frame.number, name + ": the processes that come to it do not agree on who does");
+    return refuse(rank, frame.number, name + ": its participants do not agree on the list of participants");
   meeting.given[rank] = frame.text(2);
   uint64_t milliseconds = frame.integer(3);
   meeting.waiting.push_back(
@@ -148,7 +148,7 @@ void ControlServer::checkMeetings(int64_t now) {
         missing += (missing.empty() ? "" : ", ") + nameOf(member);
         over[at->first].insert(member);
       }
-    std::string message = at->first + ": the time is over, and these have not come: " + missing;
+    std::string message = at->first + ": timed out waiting for " + missing;
     std::vector<Waiting> waiting = std::move(meeting.waiting);
     at = meetings.erase(at);
     for (const Waiting &each : waiting)

@@ -185,7 +185,7 @@ static void meetingsOfOthersAreRefused() {
     return reply->isRefused ? reply->message : "";
   };
   CHECK(mentions(refusal(0, "far", "0,7"), "far: there is no process 7"));
-  CHECK(mentions(refusal(2, "pair", "0,1"), "pair: process 2 is none of those that come to it"));
+  CHECK(mentions(refusal(2, "pair", "0,1"), "pair: process 2 is not a participant"));
   RefPtr<Reply> waits = plane.clients[0]->ask(FrameKind::Gather, {"some", "0,1", "zero", "0"});
   // The first member's message may be later than the second's.
   RefPtr<Reply> pair = plane.clients[0]->ask(FrameKind::Get, {"unset", "1"});
@@ -208,7 +208,7 @@ static void lateProcessesAreToldThatAMeetingIsOver() {
   for (unsigned rank : {1u, 2u}) {
     RefPtr<Reply> late = plane.gather(rank, "barrier", "");
     late->wait();
-    CHECK(late->isRefused && mentions(late->message, "barrier: this process comes late"));
+    CHECK(late->isRefused && mentions(late->message, "barrier: this process is late"));
   }
   std::vector<RefPtr<Reply>> next;
   for (unsigned rank : {0u, 1u, 2u})
