@@ -219,12 +219,15 @@ void ControlServer::handle(Connection &connection, Frame &frame) {
     return;
   case FrameKind::AtEnd:
     processes[rank].isAtEnd = true;
+    processes[rank].end = ++lastEnd;
     refuseMeetingsWithout(rank);
     return broadcast(
         {FrameKind::PeerAtEnd, 0, {std::to_string(rank), processes[rank].host, std::to_string(processes[rank].pid)}},
         rank);
   case FrameKind::Bye:
     processes[rank].hasLeft = true;
+    if (!processes[rank].end)
+      processes[rank].end = ++lastEnd;
     return refuseMeetingsWithout(rank);
   case FrameKind::Alive:
     // The answer tells the process that this one is alive.

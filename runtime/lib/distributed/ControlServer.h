@@ -89,14 +89,15 @@ private:
   /// The state of each process: whether it failed (with the cause), reached its end, or left.
   struct Process {
     std::string host, cause;
-    uint64_t pid = 0;
+    /// `end` counts the processes that reached their end: the first one is the reason for others.
+    uint64_t pid = 0, end = 0;
     bool hasJoined = false, hasFailed = false, isAtEnd = false, hasLeft = false;
   };
   std::vector<Process> processes;
   std::map<std::string, std::string> values;
   std::map<std::string, std::vector<Waiting>> readers;
   std::map<std::string, Meeting> meetings;
-  uint64_t lastMeeting = 0;
+  uint64_t lastMeeting = 0, lastEnd = 0;
   /// The meetings that ended with some missing, who are told so when they come.
   std::map<std::string, std::set<unsigned>> over;
   std::atomic<unsigned> joined{0};

@@ -31,9 +31,13 @@ void ControlServer::gather(Connection &connection, Frame &frame) {
   for (unsigned member : members)
     if (processes[member].hasFailed)
       return refuse(rank, frame.number, name + ": " + nameOf(member) + " failed: " + processes[member].cause);
+  unsigned missing = nobody;
   for (unsigned member : members)
-    if (member != rank && willNotCome(member, name))
-      return refuseWithout(rank, frame.number, name, member);
+    if (member != rank && willNotCome(member, name) &&
+        (missing == nobody || processes[member].end < processes[missing].end))
+      missing = member;
+  if (missing != nobody)
+    return refuseWithout(rank, frame.number, name, missing);
   Meeting &meeting = meetings[name];
   if (meeting.members.empty()) {
     meeting.members = members;

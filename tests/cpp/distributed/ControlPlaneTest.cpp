@@ -231,6 +231,12 @@ static void nobodyWaitsForAProcessAtItsEnd() {
   RefPtr<Reply> after = plane.gather(2, "another", "");
   after->wait();
   CHECK(after->isRefused && mentions(after->message, "process 1 (host, pid 41): it has reached its end"));
+  // One that ends because of the first is no reason.
+  plane.clients[0]->tell(FrameKind::AtEnd, {});
+  CHECK(plane.told[2].waitUntil([&] { return plane.told[2].atEnd.size() == 2; }));
+  RefPtr<Reply> later = plane.gather(2, "a third", "");
+  later->wait();
+  CHECK(later->peer && later->peer->rank == 1);
   RefPtr<Reply> one = plane.gather(1, "distributed.shutdown", ""), two = plane.gather(2, "distributed.shutdown", "");
   for (RefPtr<Reply> *reply : {&end, &one, &two}) {
     (*reply)->wait();

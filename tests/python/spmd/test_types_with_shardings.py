@@ -371,3 +371,15 @@ def test_a_mapped_reshard_keeps_the_axis_of_the_members():
         gradient = pc.jit(pc.grad(lambda a: (pc.vmap(row)(a) ** 2).sum()))(a)
         np.testing.assert_array_equal(gradient, 8 * whole)
         assert pc.typeof(gradient).sharding.spec == P("x", None)
+
+
+def test_an_array_that_goes_to_auto_axes_loses_the_explicit_ones():
+    values = np.arange(16, dtype=np.float32)
+    x = pc.device_put(values, NamedSharding(MESH, P("x")))
+    for sizes, names, spec in (((4, 2), ("x", "y"), P("x")), ((8,), ("z",), P("z")), ((2, 4), ("a", "b"), P("b"))):
+        mesh = pc.make_mesh(sizes, names, (AxisType.Auto,) * len(sizes))
+        moved = pc.device_put(x, NamedSharding(mesh, spec))
+        assert pc.typeof(moved).sharding.spec == P(None)
+        for out in (moved * 2, pc.jit(lambda v: v * 2)(moved)):
+            assert out.sharding == NamedSharding(mesh, spec)
+            np.testing.assert_array_equal(out, values * 2)
