@@ -107,7 +107,7 @@ def test_reading_what_is_elsewhere_names_the_others_and_the_way():
     for read in (np.asarray, lambda x: x.tolist(), pickle.dumps):
         with pytest.raises(RuntimeError, match=rf"processes {others} have the rest.*process_allgather") as caught:
             read(x)
-        assert "has 1 of 4 parts" in str(caught.value)
+        assert "has only 1 of the 4 parts" in str(caught.value)
     assert repr(x) == "Array(shape=(8,), dtype=float32)"
     assert str(x) == repr(x)
 

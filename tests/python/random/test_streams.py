@@ -141,7 +141,7 @@ def test_derivative_of_the_bounds():
 
 
 def test_errors():
-    with pytest.raises(TypeError, match=r"normal: takes one key, as random.key\(seed\) makes it, .*, got i32"):
+    with pytest.raises(TypeError, match=r"normal: takes one key, such as random.key\(seed\), .*, got i32"):
         ours.normal(3)
     with pytest.raises(TypeError, match=r"got key<fry>\[3\]; for several, use vmap"):
         ours.uniform(ours.split(ours.key(0), 3))
