@@ -7,11 +7,15 @@ without a copy.
 from __future__ import annotations
 
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from jax._src import compilation_cache
+from jax._src import compiler as jax_compiler
 from jax._src.interpreters import mlir
 from jax._src.numpy import array_constructors
+
+from pycompiler.pjrt.callbacks import CALLERS
 
 __all__ = ["register"]
 
@@ -29,6 +33,16 @@ def register() -> None:
         return original(known if backend.platform == _PLATFORM else backend)
 
     compilation_cache.is_cache_used = is_cache_used
+    write: Any = jax_compiler._cache_write
+
+    def cache_write(
+        key: str, seconds: float, name: str, backend: Any, executable: Any, host_callbacks: Sequence[Any]
+    ) -> None:
+        # JAX's list has those of its own emitter.
+        calls = backend.platform == _PLATFORM and executable.fingerprint in CALLERS
+        write(key, seconds, name, backend, executable, host_callbacks or ([name] if calls else []))
+
+    jax_compiler._cache_write = cache_write
     # `asarray(x, copy=False)` accepts arrays in the host's memory only for CPUs.
     place: Any = array_constructors
     platform_of = place._get_platform

@@ -18,10 +18,13 @@ from pycompiler._runtime import Array, ShapedArray
 from pycompiler.primitives.control.host_calls import HostCall
 from pycompiler.primitives.control.host_functions import bytes_of
 
-__all__ = ["TARGET", "Callback", "callback_with"]
+__all__ = ["CALLERS", "TARGET", "Callback", "callback_with"]
 
 # The custom call's target in StableHLO. The importer translates it to `array.host_call`.
 TARGET = "pycompiler_python_callback"
+
+# The fingerprints of programs that call functions of Python: no cache on the disk can have them.
+CALLERS: set[bytes] = set()
 
 
 class Callback:

@@ -28,7 +28,7 @@ from pycompiler.compile.modules import (
 from pycompiler.compile.targets import Target
 from pycompiler.core.config.config import config
 from pycompiler.core.errors import ExecutionError
-from pycompiler.pjrt.callbacks import Callback
+from pycompiler.pjrt.callbacks import CALLERS, Callback
 from pycompiler.pjrt.placement import placement_of, target_for
 from pycompiler.pjrt.program import Description, Program, about, described, packed, unpacked
 from pycompiler.pjrt.source import Call, Source, brings_own_division, calls_of, printed, text_of
@@ -132,10 +132,13 @@ def _program(
         kept = printed(text_of(code, description.partitions)) if is_printed else code
         return packed(key, artifact, description, options, kept)
 
+    fingerprint = key.digest if key else hashlib.blake2b(code, digest_size=20).hexdigest()
+    if _calls_python(calls):
+        CALLERS.add(fingerprint.encode())
     return Program(
         description,
         executable,
-        key.digest if key else hashlib.blake2b(code, digest_size=20).hexdigest(),
+        fingerprint,
         devices,
         artifact.flops,
         options,

@@ -76,6 +76,25 @@ def test_jaxs_cache(tmp_path):
     assert (first[1:], again[1:]) == (["False", "True"], ["True", "False"])
 
 
+def test_jaxs_cache_leaves_out_programs_that_call_python(tmp_path):
+    said = run(
+        """
+        import logging, warnings, jax, jax.numpy as jnp
+        warnings.simplefilter("error")
+        jax.config.update("jax_explain_cache_misses", True)
+        logging.basicConfig(format="%(message)s")
+        logging.getLogger().handlers[0].setStream(__import__("sys").stdout)
+        jax.jit(lambda x: (jax.debug.print("said {}", x), x * 2)[1])(3)
+        jax.effects_barrier()
+        """,
+        JAX_COMPILATION_CACHE_DIR=str(tmp_path),
+        JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
+        JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES="-1",
+    )
+    assert "said 3" in said
+    assert "because it uses host callbacks" in said
+
+
 def test_our_cache(tmp_path):
     settings = {
         "PYCOMPILER_ENABLE_COMPILATION_CACHE": "1",

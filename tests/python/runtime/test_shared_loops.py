@@ -332,8 +332,8 @@ def test_large_scatters_are_shared(name: str) -> None:
 
 
 def test_scatters_of_numbers_are_not() -> None:
-    """Each thread would look at all indices, which takes as long as the changes. A loop that makes indices may be shared
-    on some processors: the one that adds is not."""
+    """Each thread would look at all indices, which takes as long as the changes. On some processors a loop that makes
+    indices is shared; the loop that adds is not."""
     text = pc.jit(lambda x, i, y: x.at[i].add(y)).lower(normal(9_000), np.zeros(90_000, np.int32), normal(90_000))
     text = text.as_text("loops")
     assert "arith.addf" in text
