@@ -24,6 +24,7 @@ from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.program import Program
 from pycompiler.torch.sizes import Sizes as SizesOfTorch
 from pycompiler.torch.sources import Sources
+from pycompiler.torch.table import Bound
 
 __all__ = ["Boxed", "boxed", "call_of_graph"]
 
@@ -92,6 +93,13 @@ class _Bound:
         self.outputs: list[tuple[int, int, Any]] = []
         seen: set[int] = set()
         planned: Any = plan.outputs
+        # The state of the indices: the number of a result, or a tensor.
+        self.state: Any = None
+        if program.bounds:
+            *planned, (kind, source) = planned
+            if kind == "result":
+                self.results[source] = ((len(program.bounds), 3), (3, 1), torch.int64)
+            self.state = source if kind == "result" else from_dlpack(dlpack_capsule(source, False, False))
         for (kind, source), number, order in zip(planned, program.computed, program.output_orders, strict=True):
             value = program.outputs[number].meta["val"]
             wanted = _strides_at(value, {**(program.sizes.values or {}), **sizes})
@@ -201,7 +209,10 @@ class _Call:
             (number, source, output, view.maker(self.program.view_sizes, sizes))
             for number, source, output, view in self.views
         ]
-        plain = direct and len(bound.outputs) == len(makers) and not passed and not others and not views
+        state, bounds = bound.state, self.program.bounds
+        plain = (
+            direct and len(bound.outputs) == len(makers) and state is None and not passed and not others and not views
+        )
         count = len(self.program.outputs)
 
         def call(args: list[Any]) -> list[Any]:
@@ -218,6 +229,8 @@ class _Call:
             made = [empty_strided(*maker) for maker in makers]
             if run is not None:
                 run(args, made, get_num_threads())
+            if state is not None:
+                _require_bounds(bounds, made[state] if isinstance(state, int) else state)
             if plain:
                 args.clear()
                 return made
@@ -234,6 +247,13 @@ class _Call:
             return results
 
         return call
+
+
+def _require_bounds(bounds: list[Bound], state: torch.Tensor) -> None:
+    """Raises IndexError for the first operation with an index out of bounds, as eager torch does."""
+    for bound, (outside, index, size) in zip(bounds, state.tolist(), strict=True):
+        if outside:
+            raise bound.error(index, size)
 
 
 def _is_lazy(value: torch.Tensor) -> bool:

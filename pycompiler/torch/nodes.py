@@ -18,7 +18,7 @@ from pycompiler.torch.aten import entry_of
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.left import why_left
 from pycompiler.torch.sizes import Sizes, is_nested
-from pycompiler.torch.table import Out, cast
+from pycompiler.torch.table import Bound, Out, cast
 
 __all__ = ["Nodes", "NotTakenError", "array_of", "outputs_of"]
 
@@ -35,10 +35,13 @@ class NotTakenError(Exception):
 class Nodes:
     """The computation of a graph's nodes. `key` makes the key of each random operation."""
 
-    def __init__(self, graph: torch.fx.Graph, sizes: Sizes, key: Callable[[], Any]) -> None:
+    def __init__(
+        self, graph: torch.fx.Graph, sizes: Sizes, key: Callable[[], Any], bounds: list[Bound] | None = None
+    ) -> None:
         self.graph = graph
         self.sizes = sizes
         self.key = key
+        self.bounds = bounds
 
     def compute(self, values: dict[torch.fx.Node, Any]) -> None:
         """Add the values of all nodes to those of the inputs that are tensors."""
@@ -76,7 +79,7 @@ class Nodes:
             kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
             if args and _is_number_as_tensor(node):
                 args = (pnp.asarray(np.asarray(args[0])), *args[1:])
-            return self._checked(wanted, entry(Out(node, self.sizes, self.key), *args, **kwargs))
+            return self._checked(wanted, entry(Out(node, self.sizes, self.key, self.bounds), *args, **kwargs))
         except InconclusiveDimensionError:
             raise
         except (NotImplementedError, NotTakenError) as error:

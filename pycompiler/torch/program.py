@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import pycompiler.numpy as pnp
 from pycompiler import lax, random
 from pycompiler._runtime import ShapedArray
 from pycompiler.compile.compile import Compilation, compiled
@@ -23,6 +24,7 @@ from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.nodes import Nodes, NotTakenError, outputs_of
 from pycompiler.torch.sizes import Sizes
+from pycompiler.torch.table import Bound
 from pycompiler.torch.views import views_of
 
 __all__ = ["Program", "draws"]
@@ -30,7 +32,8 @@ __all__ = ["Program", "draws"]
 
 class Program:
     """A traced graph. Its arguments are a key, if it draws random numbers, the tensors among the graph's inputs, and
-    carriers of sizes; its results are the tensors among the graph's outputs that are neither inputs nor views."""
+    carriers of sizes; its results are the tensors among the graph's outputs that are neither inputs nor views, and the
+    state of indices that must be within bounds."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
         """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't
@@ -57,6 +60,8 @@ class Program:
         self.numbers: dict[int, Dimension] = {}
         # Nodes that are sizes in the arguments of views.
         self.view_sizes: dict[torch.fx.Node, Any] = {}
+        # The indices that must be within bounds: the last result has a row for each.
+        self.bounds: list[Bound] = []
         self._key_of_call: Any = None
         self._keys = 0
         with enable_x64(True):
@@ -104,7 +109,8 @@ class Program:
         for number, order, array in zip(self.tensors, self.input_orders, arrays, strict=False):
             array = array if order is None else lax.transpose(array, inverse(order))
             values[self.inputs[number]] = array
-        Nodes(self.graph, self.sizes, self._key).compute(values)
+        self.bounds = []
+        Nodes(self.graph, self.sizes, self._key, self.bounds).compute(values)
         results = []
         for number, order in zip(self.computed, self.output_orders, strict=True):
             made = values[self.outputs[number]]
@@ -121,6 +127,8 @@ class Program:
             for argument in node.all_input_nodes
             if not _is_tensor(argument) and argument not in view.chain
         }
+        if self.bounds:
+            results.append(pnp.stack([bound.state() for bound in self.bounds]))
         return results
 
     def _key(self) -> Any:

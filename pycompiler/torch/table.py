@@ -9,25 +9,59 @@ NotImplementedError, and the operation stays with torch.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
+import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.torch.dtypes import opmath, ours, result_dtype
 from pycompiler.torch.sizes import Sizes
 
-__all__ = ["Entry", "Family", "Out", "cast", "conj", "floats"]
+__all__ = ["Bound", "Entry", "Family", "Out", "cast", "conj", "floats"]
 
 Entry = Callable[..., Any]
+
+
+@dataclass
+class Bound:
+    """Indices of an operation along an axis."""
+
+    node: torch.fx.Node
+    axis: int
+    index: Any
+    size: Any
+    negative: bool
+
+    def state(self) -> Any:
+        """Three numbers: whether an index is out of bounds, this index, and the size."""
+        # A comparison in int64, of which every index and size is one.
+        index, size = cast(self.index, np.dtype(np.int64)), cast(self.size, np.dtype(np.int64))
+        least = -size if self.negative else pnp.zeros((), np.int64)
+        largest, smallest = pnp.max(index, initial=-1), pnp.min(index, initial=0)
+        outside = (largest >= size) | (smallest < least)
+        return pnp.stack([cast(outside, np.dtype(np.int64)), pnp.where(largest >= size, largest, smallest), size])
+
+    def error(self, index: int, size: int) -> IndexError:
+        name = getattr(self.node.target, "_opname", str(self.node.target))
+        lines = [
+            line.strip() for line in (self.node.stack_trace or "").splitlines() if line.strip().startswith("File ")
+        ]
+        place = f" ({lines[-1]})" if lines else ""
+        return IndexError(f"{name}: index {index} is out of bounds for dimension {self.axis} with size {size}{place}")
 
 
 class Out:
     """The wanted result of a node: torch has computed its shape and dtype."""
 
-    def __init__(self, node: torch.fx.Node, sizes: Sizes, key: Callable[[], Any]) -> None:
+    def __init__(
+        self, node: torch.fx.Node, sizes: Sizes, key: Callable[[], Any], bounds: list[Bound] | None = None
+    ) -> None:
         self.node = node
+        # Where the bounds of indices are noted, which the program's results show. None inside loops and branches.
+        self.bounds = bounds
         self.sizes = sizes
         # A key of `random` for only this operation.
         self.key = key
@@ -55,6 +89,11 @@ class Out:
         """The value that torch has for an argument: a fake tensor, a number, a list."""
         given = self.node.args[number]
         return torch.fx.map_arg(given, lambda node: node.meta["val"])
+
+    def require_within(self, index: Any, size: Any, axis: int = 0, negative: bool = False) -> None:
+        """Note that indices must be within an axis of this size; with `negative`, they may count from its end."""
+        if self.bounds is not None and hasattr(index, "dtype"):
+            self.bounds.append(Bound(self.node, axis, index, size, negative))
 
     def common(self, *numbers: int) -> np.dtype[Any]:
         """The common dtype of some of the arguments."""

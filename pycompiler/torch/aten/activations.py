@@ -256,6 +256,7 @@ def _picked(x: Any, target: Any, weight: Any, ignored: int) -> tuple[Any, Any, A
 def _nll_loss(out: Out, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     x = cast(x, out.compute)
     safe, weights, axis = _picked(x, target, weight, ignore_index)
+    out.require_within(safe, x.shape[axis], axis)
     found = pnp.take_along_axis(x, pnp.expand_dims(safe, axis), axis)
     losses = -lax.squeeze(found, (axis,)) * weights
     losses = pnp.where(weights == 0, 0, losses)

@@ -41,6 +41,7 @@ def _embedding_bag(
     padding_idx: int = -1,
 ) -> Any:
     count, width = out.shape
+    out.require_within(indices, weight.shape[0])
     bags, kept = _bags(indices, offsets, count), _kept(indices, padding_idx)
     rows = pnp.where(kept, cast(weight[indices], out.compute), 0)
     sizes = pnp.zeros((count,), offsets.dtype).at[bags].add(cast(kept[:, 0], offsets.dtype))

@@ -27,9 +27,18 @@ def _places(indices: Any) -> tuple[Any, ...]:
     return tuple([slice(None) if index is None else index for index in indices])
 
 
+def _require_places(out: Out, x: Any, indices: Any) -> None:
+    if not str(out.node.target).startswith("aten._unsafe"):
+        for axis, index in enumerate(indices):
+            if index is not None:
+                out.require_within(index, x.shape[axis], axis, negative=True)
+
+
 @ops("index.Tensor", "_unsafe_index.Tensor")
 def _index(out: Out, x: Any, indices: Any) -> Any:
-    return x[_places(indices)]
+    places = _places(indices)
+    _require_places(out, x, indices)
+    return x[places]
 
 
 def _as_mask(x: Any, indices: Any) -> tuple[Any, int] | None:
@@ -58,7 +67,9 @@ def _index_put(out: Out, x: Any, indices: Any, values: Any, accumulate: bool = F
             outer, inner = shape[: values.ndim - after - 1], shape[values.ndim - after :]
             values = values.reshape((*outer, *(1,) * (mask.ndim - after), *inner))
         return pnp.where(mask, x + values if accumulate else values, x)
-    return _updated(x, _places(indices), values, accumulate)
+    places = _places(indices)
+    _require_places(out, x, indices)
+    return _updated(x, places, values, accumulate)
 
 
 _REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -88,18 +99,22 @@ def _updated(x: Any, places: Any, values: Any, accumulate: bool) -> Any:
 def _index_select(out: Out, x: Any, dim: int, index: Any) -> Any:
     if not x.ndim:
         return lax.reshape(x, out.shape)
-    return pnp.take(x, index.reshape(-1), axis=axis_of(dim, x.ndim))
+    axis = axis_of(dim, x.ndim)
+    out.require_within(index, x.shape[axis], axis)
+    return pnp.take(x, index.reshape(-1), axis=axis)
 
 
-def _at(x: Any, dim: int, index: Any) -> Any:
-    return x.at[(slice(None),) * axis_of(dim, x.ndim) + (index.reshape(-1),)]
+def _at(out: Out, x: Any, dim: int, index: Any, negative: bool = False) -> Any:
+    axis = axis_of(dim, x.ndim)
+    out.require_within(index, x.shape[axis], axis, negative)
+    return x.at[(slice(None),) * axis + (index.reshape(-1),)]
 
 
 @ops("index_add")
 def _index_add(out: Out, x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     source = cast(source, x.dtype)
     source = source if alpha == 1 else source * cast(alpha, x.dtype)
-    places = _at(x if x.ndim else x.reshape(1), dim, index)
+    places = _at(out, x if x.ndim else x.reshape(1), dim, index)
     return _reduction("add", x.dtype)(places, source).reshape(x.shape)
 
 
@@ -107,32 +122,33 @@ def _index_add(out: Out, x: Any, dim: int, index: Any, source: Any, *, alpha: An
 def _index_copy(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
     if not x.ndim:
         return lax.reshape(cast(source, x.dtype), ())
-    return _at(x, dim, index).set(cast(source, x.dtype))
+    return _at(out, x, dim, index).set(cast(source, x.dtype))
 
 
 @ops("index_fill")
 def _index_fill(out: Out, x: Any, dim: int, index: Any, value: Any) -> Any:
     if not x.ndim:
         return cast(value, x.dtype) if index.size else x
-    return _at(x, dim, index).set(cast(value, x.dtype))
+    return _at(out, x, dim, index, negative=True).set(cast(value, x.dtype))
 
 
 @ops("gather")
 def _gather(out: Out, x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     if not x.ndim or not index.ndim:
         return lax.reshape(pnp.take(x.reshape(-1), index.reshape(-1)), out.shape)
-    return x[_along(x, dim, index)]
+    return x[_along(out, x, dim, index)]
 
 
-def _along(x: Any, dim: int, index: Any) -> tuple[Any, ...]:
+def _along(out: Out, x: Any, dim: int, index: Any) -> tuple[Any, ...]:
     """The index of NumPy for indices along one axis, over a part of the other axes."""
     axis = axis_of(dim, x.ndim)
+    out.require_within(index, x.shape[axis], axis)
     return tuple(
         [index if other == axis else lax.broadcasted_iota(np.int64, index.shape, other) for other in range(x.ndim)]
     )
 
 
-def _scattered(x: Any, dim: int, index: Any, source: Any, update: Callable[[Any, Any], Any]) -> Any:
+def _scattered(out: Out, x: Any, dim: int, index: Any, source: Any, update: Callable[[Any, Any], Any]) -> Any:
     """`update` of the places with the source: in each axis, only its first elements count."""
     if not index.size:
         return x
@@ -143,24 +159,24 @@ def _scattered(x: Any, dim: int, index: Any, source: Any, update: Callable[[Any,
         source = source[tuple([slice(0, size) for size in index.shape])]
     elif hasattr(source, "ndim"):
         source = pnp.broadcast_to(source, index.shape)
-    return update(x.at[_along(x, dim, index)], source).reshape(shape)
+    return update(x.at[_along(out, x, dim, index)], source).reshape(shape)
 
 
 @ops("scatter.src", "scatter.value")
 def _scatter(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
-    return _scattered(x, dim, index, cast(source, x.dtype), lambda place, values: place.set(values))
+    return _scattered(out, x, dim, index, cast(source, x.dtype), lambda place, values: place.set(values))
 
 
 @ops("scatter_add")
 def _scatter_add(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
     dtype = opmath(x.dtype)
-    made = _scattered(cast(x, dtype), dim, index, cast(source, dtype), _reduction("add", dtype))
+    made = _scattered(out, cast(x, dtype), dim, index, cast(source, dtype), _reduction("add", dtype))
     return cast(made, x.dtype)
 
 
 @ops("scatter.reduce", "scatter.value_reduce")
 def _scatter_with(out: Out, x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
-    return _scattered(x, dim, index, cast(source, x.dtype), _reduction(reduce, x.dtype))
+    return _scattered(out, x, dim, index, cast(source, x.dtype), _reduction(reduce, x.dtype))
 
 
 def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
@@ -189,11 +205,11 @@ def _scatter_reduce(
     dtype = opmath(x.dtype)
     given, source = cast(x, dtype), cast(source, dtype)
     counts = _scattered(
-        pnp.zeros(x.shape, np.int64), dim, index, pnp.ones(index.shape, np.int64), lambda p, v: p.add(v)
+        out, pnp.zeros(x.shape, np.int64), dim, index, pnp.ones(index.shape, np.int64), lambda p, v: p.add(v)
     )
     if not include_self:
         given = pnp.where(counts > 0, cast(_neutral(reduce, dtype), dtype), given)
-    made = _scattered(given, dim, index, source, _reduction(reduce, dtype))
+    made = _scattered(out, given, dim, index, source, _reduction(reduce, dtype))
     if reduce == "mean":
         counts = pnp.maximum(counts + int(include_self), 1)
         made = pnp.floor_divide(made, counts) if dtype.kind in "iu" else made / cast(counts, dtype)
@@ -204,6 +220,7 @@ def _scatter_reduce(
 def _embedding(
     out: Out, weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
 ) -> Any:
+    out.require_within(indices, weight.shape[0])
     return weight[indices]
 
 
@@ -262,12 +279,15 @@ def _masked_scatter_backward(out: Out, given: Any, mask: Any, sizes: Any) -> Any
 
 @ops("take")
 def _take(out: Out, x: Any, index: Any) -> Any:
-    return pnp.take(x.reshape(-1), index)
+    x = x.reshape(-1)
+    out.require_within(index, x.shape[0], negative=True)
+    return pnp.take(x, index)
 
 
 @ops("put")
 def _put(out: Out, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     source = cast(source, x.dtype).reshape(-1)
+    out.require_within(index, x.size, negative=True)
     return _updated(x.reshape(-1), index.reshape(-1), source, accumulate).reshape(x.shape)
 
 
