@@ -204,15 +204,15 @@ class _Call:
         run, makers, draws, carries = bound.run, bound.results, self.program.draws, bool(self.program.carriers)
         reordered, lazy, passed = self.reordered, self.lazy, self.passed
         others = [*self.others, *numbers.items()]
-        direct = [source for _, source, made in bound.outputs if made is None] == list(range(len(makers)))
+        state, bounds = bound.state, self.program.bounds
+        # The state of the indices is the last result, if it is one.
+        own = len(makers) - isinstance(state, int)
+        direct = [source for _, source, made in bound.outputs if made is None] == list(range(own))
         views = [
             (number, source, output, view.maker(self.program.view_sizes, sizes))
             for number, source, output, view in self.views
         ]
-        state, bounds = bound.state, self.program.bounds
-        plain = (
-            direct and len(bound.outputs) == len(makers) and state is None and not passed and not others and not views
-        )
+        plain = direct and len(bound.outputs) == own and not passed and not others and not views
         count = len(self.program.outputs)
 
         def call(args: list[Any]) -> list[Any]:
@@ -233,7 +233,7 @@ class _Call:
                 _require_bounds(bounds, made[state] if isinstance(state, int) else state)
             if plain:
                 args.clear()
-                return made
+                return made[:own]
             results: list[Any] = [None] * count
             for number, source, copied in bound.outputs:
                 results[number] = made[source] if copied is None else copied(args, made[source] if made else None)
