@@ -15,14 +15,22 @@ function(add_extension_module name)
 endfunction()
 
 add_extension_module(_runtime "${CMAKE_SOURCE_DIR}/runtime/python")
+# One file instead of eleven, each of which parses the same headers.
+set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 target_link_libraries(_runtime PRIVATE PyCompilerPjrt PyCompilerRuntime)
 target_include_directories(_runtime PRIVATE "${CMAKE_SOURCE_DIR}/runtime/python")
 # The raw types call Python, which may end a thread in such a call when the interpreter is ending, by pthread_exit. What
 # has no exceptions is passed by then as C is; else what is destroyed on the way would need the GIL, and what is noexcept
 # would abort. Gil.h says what becomes of the others.
-file(GLOB_RECURSE raw_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
-list(FILTER raw_sources EXCLUDE REGEX "/(Compiler|ExecutableType|ForeignFunctions|Gil|Module|Notifier|ProcessFunctions|Profiling|Spmd|TensorCall)\\.cpp$")
-set_property(SOURCE ${raw_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions)
+target_compile_options(_runtime PRIVATE -fno-exceptions)
+file(GLOB_RECURSE bound_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
+list(FILTER bound_sources INCLUDE REGEX "/(Compiler|ExecutableType|ForeignFunctions|Gil|Module|Notifier|ProcessFunctions|Profiling|Spmd|TensorCall)\\.cpp$")
+set_source_files_properties(${bound_sources} PROPERTIES COMPILE_OPTIONS -fexceptions SKIP_PRECOMPILE_HEADERS ON)
+target_precompile_headers(_runtime PRIVATE "${CMAKE_SOURCE_DIR}/runtime/python/Precompiled.h")
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set_target_properties(_runtime PROPERTIES CXX_COMPILER_LAUNCHER
+                        "${CMAKE_SOURCE_DIR}/cmake/Precompile.sh;${CMAKE_CXX_COMPILER_LAUNCHER}")
+endif()
 # Of `python -m pycompiler`, which loads no LLVM to say it.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/runtime/python/Module.cpp" PROPERTIES COMPILE_DEFINITIONS
   "PCRT_LLVM_VERSION=\"${LLVM_PACKAGE_VERSION}\"")

@@ -14,7 +14,10 @@
 #include "array/Pipelines/Gpu.h"
 #include "array/Transforms/Passes.h"
 
-#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -62,12 +65,13 @@ void registerPipelinePasses() {
   bufferization::registerEmptyTensorEliminationPass();
   bufferization::registerOneShotBufferizePass();
   memref::registerExpandStridedMetadataPass();
-  registerConvertToLLVMPass();
+  // Upstream's functions for single passes of these are in a header with all its conversions.
+  registerPass([] { return createConvertToLLVMPass(); });
+  registerPass([] { return createLowerAffinePass(); });
+  registerPass([] { return createReconcileUnrealizedCastsPass(); });
+  registerPass([] { return createSCFToControlFlowPass(); });
   registerGpuModuleToBinaryPass();
   registerGpuNVVMAttachTarget();
-  registerLowerAffinePass();
-  registerReconcileUnrealizedCastsPass();
-  registerSCFToControlFlowPass();
 }
 
 } // namespace mlir::array

@@ -13,6 +13,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -205,6 +206,8 @@ void HostTarget::leaveBusy() {
 /// The hardware prefetching of AMD's cores is as fast as the caches: on Zen 4 a sum of 4 MiB takes 42 us, and 54 to 63
 /// us with a prefetch for each line, at any distance. Intel's cores gain from prefetches.
 static bool fetchesByItself(llvm::StringRef cpu) { return cpu.starts_with("znver"); }
+
+int HostTarget::optLevel() const { return static_cast<int>(machine->getOptLevel()); }
 
 CpuFeatures HostTarget::features() const {
   CpuFeatures features;

@@ -6,12 +6,15 @@
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/Compile.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/PassManager.h"
+#include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Target/TargetMachine.h"
 #include <map>
 #include <memory>
 #include <mutex>
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
 
 namespace mlir::array {
 
@@ -22,7 +25,7 @@ public:
   /// Abandons the targets that are in use (array/Target/Stop.h).
   static void leaveBusy();
 
-  int optLevel() const { return static_cast<int>(machine->getOptLevel()); }
+  int optLevel() const;
 
   /// The features that passes before LLVM may use.
   CpuFeatures features() const;

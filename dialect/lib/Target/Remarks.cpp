@@ -3,6 +3,8 @@
 #include "array/Analysis/GivenUp.h"
 #include "array/Entry/CallSites.h"
 
+#include "mlir/IR/Remarks.h"
+
 #include <mutex>
 
 namespace mlir::array {

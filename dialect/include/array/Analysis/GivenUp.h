@@ -3,18 +3,14 @@
 #ifndef ARRAY_ANALYSIS_GIVENUP_H
 #define ARRAY_ANALYSIS_GIVENUP_H
 
-#include "mlir/IR/Remarks.h"
+#include "mlir/IR/Location.h"
 
 namespace mlir::array {
 
 inline constexpr llvm::StringLiteral kRemarkCategory = "array";
 
 /// Emits the remark `text` at a location. `array-opt --remarks-filter=array` and the Python binding receive it.
-inline void tellGivenUp(Location loc, llvm::StringRef kind, const llvm::Twine &text) {
-  if (loc.getContext()->getRemarkEngine())
-    remark::missed(loc, remark::RemarkOpts::name(kind).category(kRemarkCategory))
-        << remark::detail::Remark::Arg("Reason", text.str());
-}
+void tellGivenUp(Location loc, llvm::StringRef kind, const llvm::Twine &text);
 
 } // namespace mlir::array
 

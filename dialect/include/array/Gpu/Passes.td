@@ -35,8 +35,7 @@ def MapMatmulsToGpu : Pass<"array-map-matmuls-to-gpu", "::mlir::func::FuncOp"> {
                  Option<"leastBlocks", "least-blocks", "int64_t", "108",
                         "Blocks that keep the GPU busy: tiles are as large as leaves so many">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::nvgpu::NVGPUDialect", "::mlir::NVVM::NVVMDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def MapRowFusionsToGpu : Pass<"array-map-row-fusions-to-gpu", "::mlir::func::FuncOp"> {

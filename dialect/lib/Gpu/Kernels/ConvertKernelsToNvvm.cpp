@@ -2,6 +2,7 @@
 // upstream's pass in one respect: the remaining functions of the math dialect become instructions, or LLVM's expansions
 // of them, and not calls of libdevice, which a user may not have.
 #include "UnrollVectors.h"
+#include "array/Gpu/Nvvm.h"
 #include "array/Gpu/Passes.h"
 #include "runtime/Abi.h"
 
@@ -186,4 +187,9 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
 };
 
 } // namespace
+
+void registerNvvmDialects(DialectRegistry &registry) { registry.insert<nvgpu::NVGPUDialect, NVVM::NVVMDialect>(); }
+
+llvm::StringRef minBlocksAttrName() { return NVVM::NVVMDialect::getMinctasmAttrName(); }
+
 } // namespace mlir::array

@@ -1,11 +1,11 @@
 // array-outline-gpu-kernels: the launches of @main call kernels of one gpu.module, which has equal kernels once. Runs
 // after array-map-to-gpu. From here on the module is compiled for a GPU, and @main for the host.
 #include "array/Gpu/Kernels.h"
+#include "array/Gpu/Nvvm.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OperationSupport.h"
@@ -83,7 +83,7 @@ struct OutlineGpuKernels : impl::OutlineGpuKernelsBase<OutlineGpuKernels> {
     SmallVector<Value> operands;
     gpu::GPUFuncOp kernel = outlineKernelFunc(launch, named ? named.getValue() : "kernel", operands);
     if (Attribute resident = launch->getAttr(kResidentBlocksAttr))
-      kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), resident);
+      kernel->setAttr(minBlocksAttrName(), resident);
     for (Value operand : operands)
       if (auto type = dyn_cast<MemRefType>(operand.getType()); type && !isWhole(type)) {
         kernel.erase();

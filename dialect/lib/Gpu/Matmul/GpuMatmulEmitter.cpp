@@ -1,10 +1,10 @@
 // Joins the parts of a matmul's kernel (GpuMatmulEmitter.h): a block computes a tile of the result, whose terms pass
 // through shared memory in stages. While a stage is multiplied, later ones are being loaded.
 #include "GpuMatmulEmitter.h"
+#include "GpuMatmulInstructions.h"
 #include "GpuMatmulStore.h"
 #include "array/Gpu/Kernels.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::array {
@@ -98,10 +98,9 @@ private:
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     if (commit())
-      NVVM::CpAsyncWaitGroupOp::create(b, static_cast<uint32_t>(ahead - 1));
+      createWaitForCopies(b, ahead - 1);
     if (plan.unit == GpuMatmulUnit::Warpgroups) // warpgroups read shared memory through descriptors
-      NVVM::FenceProxyOp::create(b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
-                                 NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+      createSharedMemoryFence(b);
     gpu::BarrierOp::create(b);
     Value number = arith::SubIOp::create(b, loop.getInductionVar(), begin);
     Value stage = kernel->rem(number, plan.tile.stages);
@@ -147,7 +146,7 @@ private:
   bool commit() {
     if (llvm::none_of(loaders, [](GpuMatmulLoader &loader) { return loader.isAsync(); }))
       return false;
-    NVVM::CpAsyncCommitGroupOp::create(b);
+    createCommitCopies(b);
     return true;
   }
 

@@ -1,10 +1,10 @@
 // Loads tiles (GpuMatmulLoader.h): 16 bytes at a time if the operand's layout allows it, and asynchronously if the chip
 // supports it and the elements need no computation.
 #include "GpuMatmulLoader.h"
+#include "GpuMatmulInstructions.h"
 #include "MatrixDescriptor.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -114,10 +114,8 @@ void GpuMatmulLoader::copy(const Unit &unit, Value firstTerm, Value stage) {
     count = arith::SelectOp::create(b, there, kernel.index(width), kernel.index(0));
     offset = arith::SelectOp::create(b, there, offset, kernel.index(0));
   }
-  auto token = nvgpu::DeviceAsyncTokenType::get(b.getContext());
   bool isWhole = width * bytesOf(element) == 16; // these bypass the first cache
-  nvgpu::DeviceAsyncCopyOp::create(b, token, buffer, place(stage, unit.outer, unit.term), source, offset,
-                                   b.getIndexAttr(width), count, isWhole ? b.getUnitAttr() : UnitAttr());
+  createAsyncCopy(b, buffer, place(stage, unit.outer, unit.term), source, offset, width, count, isWhole);
 }
 
 Value GpuMatmulLoader::load(const Unit &unit, Value firstTerm) {

@@ -1,10 +1,9 @@
 // Multiplies tiles (GpuMatmulMultiplier.h): by threads, each with a part of a tile, or by warps with the tensor cores.
 #include "GpuMatmulMultiplier.h"
+#include "GpuMatmulInstructions.h"
 #include "GpuMatmulWarpgroup.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::array {
@@ -163,16 +162,15 @@ private:
     Value outer = kernel.add(first, kernel.mul(isLeft ? low : high, 8));
     Value terms = kernel.add(kernel.mul(isLeft ? high : low, unit), term);
     (transposes ? terms : outer) = kernel.add(transposes ? terms : outer, within);
-    Value read = nvgpu::LdMatrixOp::create(b, type, loader.memory(), loader.place(stage, outer, terms), transposes, 4);
+    Value read = createLoadMatrices(b, type, loader.memory(), loader.place(stage, outer, terms), transposes);
     return element.isF32() ? roundToTf32(read) : read;
   }
 
   /// To the nearest: the cores would truncate the lower bits.
   Value roundToTf32(Value numbers) {
-    auto nearest = NVVM::FPRoundingMode::RNA;
     for (int64_t each = 0; each < 4; ++each) {
       Value exact = vector::ExtractOp::create(b, numbers, ArrayRef<int64_t>{each, 0});
-      Value bits = NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), exact, nearest);
+      Value bits = createRoundToTf32(b, exact);
       numbers = vector::InsertOp::create(b, arith::BitcastOp::create(b, element, bits).getResult(), numbers,
                                          ArrayRef<int64_t>{each, 0});
     }
@@ -186,7 +184,7 @@ private:
     for (int64_t step = 0; step < steps; ++step) {
       Value a = part(rows, step * 4 / steps, 4 / steps);
       Value c = part(columns, 2 * half + step * 2 / steps, 2 / steps);
-      sum = nvgpu::MmaSyncOp::create(b, a, c, sum, ArrayRef<int64_t>{block, 8, depth}, /*tf32Enabled=*/element.isF32());
+      sum = createMma(b, a, c, sum, {block, 8, depth}, /*isTf32=*/element.isF32());
     }
     return sum;
   }

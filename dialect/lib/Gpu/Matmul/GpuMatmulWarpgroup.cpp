@@ -2,10 +2,10 @@
 // tile, 16 terms at a time, and reads both factors from shared memory itself. The instructions of a stage run while the
 // next stage's begin.
 #include "GpuMatmulWarpgroup.h"
+#include "GpuMatmulInstructions.h"
 #include "MatrixDescriptor.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::array {
@@ -31,18 +31,18 @@ public:
   SmallVector<Value> add(ValueRange before, Value stage) override {
     Value sums = before.front();
     Value starts[] = {at(0, stage), at(1, stage)};
-    NVVM::WgmmaFenceAlignedOp::create(b);
+    createWarpgroupFence(b);
     for (int64_t term = 0; term < kernel.plan.tile.k; term += kTerms)
       sums = multiply(sums, atTerm(left, starts[0], term), atTerm(right, starts[1], term));
-    NVVM::WgmmaGroupSyncAlignedOp::create(b);
-    NVVM::WgmmaWaitGroupSyncOp::create(b, /*group=*/1);
+    createCommitWarpgroup(b);
+    createWaitForWarpgroup(b, /*pending=*/1);
     return {sums};
   }
 
   /// Waits for all. The empty assembly tells the compiler that the registers hold the sums only then; otherwise it
   /// might move uses before the wait.
   SmallVector<Value> finish(ValueRange before) override {
-    NVVM::WgmmaWaitGroupSyncOp::create(b, /*group=*/0);
+    createWaitForWarpgroup(b, /*pending=*/0);
     SmallVector<Value> sums;
     std::string results, same;
     for (int64_t number = 0; number < columns / 2; ++number) {
@@ -106,20 +106,10 @@ private:
   }
 
   Value multiply(Value sums, Value rows, Value others) {
-    MLIRContext *context = b.getContext();
     bool isHalf = kernel.product.operands[GpuMatmul::Left].element().isF16();
-    auto type = NVVM::WGMMATypesAttr::get(context, isHalf ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::bf16);
-    auto sum = NVVM::WGMMATypesAttr::get(context, NVVM::WGMMATypes::f32);
-    auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
-    auto add = NVVM::WGMMAScaleOutAttr::get(context, NVVM::WGMMAScaleOut::one);
     // Rows of terms are "row" of the left factor, and "col" of the right one.
-    auto layout = [&](bool isRow) {
-      return NVVM::MMALayoutAttr::get(context, isRow ? NVVM::MMALayout::row : NVVM::MMALayout::col);
-    };
-    auto shape = NVVM::MMAShapeAttr::get(context, kRows, static_cast<int>(columns), kTerms);
-    return NVVM::WgmmaMmaAsyncOp::create(b, sumsType, sums, rows, others, shape, type, type, sum, add, one, one,
-                                         layout(left.areTermsInner()), layout(!right.areTermsInner()),
-                                         NVVM::MMAIntOverflowAttr());
+    return createWarpgroupMma(b, sums, rows, others,
+                              {kRows, columns, kTerms, isHalf, left.areTermsInner(), !right.areTermsInner()});
   }
 
   int64_t columns;

@@ -8,11 +8,10 @@
 #include "Cpu/Matmul/MatmulEpilogue.h"
 #include "GpuMatmulEmitter.h"
 #include "GpuMatmulEpilogue.h"
+#include "array/Gpu/Nvvm.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -56,6 +55,11 @@ void addPartial(ImplicitLocOpBuilder &b, linalg::LinalgOp op, Value partial) {
 
 struct MapMatmulsToGpu : impl::MapMatmulsToGpuBase<MapMatmulsToGpu> {
   using MapMatmulsToGpuBase::MapMatmulsToGpuBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    MapMatmulsToGpuBase::getDependentDialects(registry);
+    registerNvvmDialects(registry);
+  }
 
   void runOnOperation() override {
     std::optional<unsigned> known = capabilityOf(chip);
