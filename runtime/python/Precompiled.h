@@ -3,6 +3,7 @@
 #ifndef PYCOMPILER_RUNTIME_PYTHON_PRECOMPILED_H
 #define PYCOMPILER_RUNTIME_PYTHON_PRECOMPILED_H
 
+#define PY_SSIZE_T_CLEAN // as support/PyRef.h, before Python's header
 #include <Python.h>
 #include <structmember.h>
 
