@@ -91,4 +91,15 @@ bool mayOverlap(const Footprint &a, const Footprint &b) {
   return !a.known || !b.known || (a.first < b.end && b.first < a.end);
 }
 
+bool writesLoaded(const IterationSpace &writer, linalg::LinalgOp reader) {
+  auto isWritten = [&](memref::LoadOp load) {
+    Footprint loaded{rootOf(load.getMemRef())};
+    return llvm::any_of(writer.outputs(),
+                        [&](const Access &output) { return mayOverlap(footprintOf(output, writer), loaded); });
+  };
+  return reader.getBlock()
+      ->walk([&](memref::LoadOp load) { return isWritten(load) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
 } // namespace mlir::array::loops

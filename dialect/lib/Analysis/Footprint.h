@@ -1,5 +1,5 @@
 // The bytes of memory that an operand of a linalg op touches, row by row. They decide whether ops may share the loop
-// over their rows (RowFusion.cpp), or a kernel (lib/Gpu/RowFusionForm.cpp).
+// over their rows (Cpu/Loops/RowFusion.cpp), or a kernel (Gpu/RowFusion/RowFusionForm.cpp).
 #ifndef ARRAY_LIB_ANALYSIS_FOOTPRINT_H
 #define ARRAY_LIB_ANALYSIS_FOOTPRINT_H
 
@@ -38,6 +38,9 @@ struct Footprint {
 Footprint footprintOf(const Access &access, const IterationSpace &space);
 
 bool mayOverlap(const Footprint &a, const Footprint &b);
+
+/// Whether an op, whose iteration space is `writer`, writes memory that the body of `reader` loads.
+bool writesLoaded(const IterationSpace &writer, linalg::LinalgOp reader);
 
 } // namespace mlir::array::loops
 

@@ -181,6 +181,16 @@ void IterationSpace::cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &ind
   }
 }
 
+void IterationSpace::split(unsigned dim, const SymbolicSize &outer, const SymbolicSize &inner) {
+  dims[dim].size = outer;
+  dims.insert(dims.begin() + dim + 1, LoopDim{inner, dims[dim].reduced, std::nullopt, {}});
+  for (Access &access : accesses) {
+    SymbolicSize stride = access.strides[dim];
+    access.strides[dim] = stride * inner;
+    access.strides.insert(access.strides.begin() + dim + 1, stride);
+  }
+}
+
 FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op,
                                               bool reorderReductions) {
   Location loc = op.getLoc();

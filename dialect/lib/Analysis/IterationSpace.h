@@ -156,6 +156,8 @@ struct IterationSpace {
   int64_t bytesTouched(const Access &access) const;
   /// Inserts a dimension of blocks of `block` elements of `dim` in front; `dim` becomes dimension `dim` + 1.
   void cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim, const SymbolicSize &block);
+  /// Replaces a dimension by two: `outer` steps of `inner` elements. Its size is their product.
+  void split(unsigned dim, const SymbolicSize &outer, const SymbolicSize &inner);
 
   /// Reads `op`. Drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
   /// and merges neighbours with compatible strides in every operand. Reductions are ordered only with

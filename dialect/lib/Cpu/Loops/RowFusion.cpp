@@ -32,18 +32,6 @@ static bool isRowByRow(const Nest &before, const Nest &after, bool &shares) {
   return true;
 }
 
-/// Whether a nest writes memory that the body of another one loads.
-static bool writesCaptured(const Nest &writer, const Nest &reader) {
-  linalg::LinalgOp op = reader.op;
-  for (auto load : op.getBlock()->getOps<memref::LoadOp>()) {
-    Footprint loaded{rootOf(load.getMemRef())};
-    for (const Access &output : writer.space.outputs())
-      if (mayOverlap(footprintOf(output, writer.space), loaded))
-        return true;
-  }
-  return false;
-}
-
 //===--- Members --------------------------------------------------------------------------------------------------===//
 
 /// One parallel dimension, which may be divided into rows. They get a schedule of their own.
@@ -64,13 +52,7 @@ static bool cutIntoRows(Nest &nest, const SymbolicSize &rows, const Machine &mac
   }
   if (row->expected() < minRow)
     return false;
-  space.dims[0].size = rows;
-  space.dims.emplace_back().size = *row;
-  for (Access &access : space.accesses) {
-    SymbolicSize stride = access.strides[0];
-    access.strides[0] = stride * *row;
-    access.strides.push_back(stride);
-  }
+  space.split(0, rows, *row);
   nest.schedule = chooseSchedule(nest.op, space, machine, /*jamsRows=*/false);
   return nest.startsWithRows();
 }
@@ -138,8 +120,8 @@ static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
   bool shares = false;
   return llvm::all_of(members,
                       [&](const Nest &member) {
-                        return isRowByRow(member, nest, shares) && !writesCaptured(member, nest) &&
-                               !writesCaptured(nest, member);
+                        return isRowByRow(member, nest, shares) && !writesLoaded(member.space, nest.op) &&
+                               !writesLoaded(nest.space, member.op);
                       }) &&
          shares;
 }

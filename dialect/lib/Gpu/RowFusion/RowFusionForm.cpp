@@ -34,22 +34,14 @@ static std::optional<unsigned> cutRows(IterationSpace &space, int64_t rows) {
   unsigned dim = 0;
   int64_t before = 1;
   for (; before < rows && dim < space.dims.size(); ++dim) {
-    loops::LoopDim &cut = space.dims[dim];
+    const loops::LoopDim &cut = space.dims[dim];
     if (rows % before != 0)
       return std::nullopt;
     int64_t outer = rows / before;
     if (cut.size.factor > outer) {
       if (cut.size.factor % outer != 0 || cut.indexSource)
         return std::nullopt;
-      loops::LoopDim inner = cut;
-      inner.size = SymbolicSize(cut.size.factor / outer);
-      cut.size = SymbolicSize(outer);
-      space.dims.insert(space.dims.begin() + dim + 1, inner);
-      for (Access &access : space.accesses) {
-        SymbolicSize stride = access.strides[dim];
-        access.strides[dim] = stride * inner.size;
-        access.strides.insert(access.strides.begin() + dim + 1, stride);
-      }
+      space.split(dim, SymbolicSize(outer), SymbolicSize(cut.size.factor / outer));
     }
     before *= space.dims[dim].size.factor;
   }
@@ -136,20 +128,6 @@ static bool overlaps(const RowMember &a, const Access &x, const RowMember &b, co
   return !x.scalar && !y.scalar && mayOverlap(footprintOf(x, a.space()), footprintOf(y, b.space()));
 }
 
-/// Whether one member writes memory that the body of another one loads.
-bool GpuRowFusion::readsCaptured(const RowMember &writer, const RowMember &reader) const {
-  linalg::LinalgOp op = reader.op;
-  return op.getBlock()
-      ->walk([&](memref::LoadOp load) {
-        Footprint loaded{loops::rootOf(load.getMemRef())};
-        bool isWritten = llvm::any_of(writer.space().outputs(), [&](const Access &output) {
-          return mayOverlap(footprintOf(output, writer.space()), loaded);
-        });
-        return isWritten ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Finds the sources of a candidate's accesses. False if it touches other elements of a member's output, or writes
 /// other elements of a member's input.
 bool GpuRowFusion::resolve(RowMember &candidate) {
@@ -163,8 +141,8 @@ bool GpuRowFusion::resolve(RowMember &candidate) {
     if (clashesWith(candidate) || llvm::any_of(members, clashesWith))
       return false;
   }
-  if (readsCaptured(candidate, candidate) || llvm::any_of(members, [&](const RowMember &other) {
-        return readsCaptured(other, candidate) || readsCaptured(candidate, other);
+  if (writesLoaded(candidate.space(), candidate.op) || llvm::any_of(members, [&](const RowMember &other) {
+        return writesLoaded(other.space(), candidate.op) || writesLoaded(candidate.space(), other.op);
       }))
     return false;
 

@@ -73,7 +73,6 @@ public:
 private:
   bool cut(RowMember &candidate) const;
   bool resolve(RowMember &candidate);
-  bool readsCaptured(const RowMember &writer, const RowMember &reader) const;
   bool isPrivate(Value root) const;
 };
 
