@@ -81,21 +81,37 @@ void ControlClient::listen() {
       break;
     }
   }
-  serverFailed(cause);
+  serverLeft(cause);
 }
 
-void ControlClient::serverFailed(const std::string &cause) {
-  std::map<uint64_t, RefPtr<Reply>> left;
+void ControlClient::serverLeft(const std::string &cause) {
+  std::map<uint64_t, Question> left;
+  bool hasFailed;
   {
     std::lock_guard<std::mutex> guard(asking);
-    lost = cause.empty() ? "this process has left the program" : "process 0 failed: " + cause;
+    auto isServer = [](const PeerFailure &peer) { return peer.rank == 0; };
+    hasFailed = std::none_of(ended.begin(), ended.end(), isServer);
+    lost = cause.empty() ? "this process has left the program"
+                         : "process 0 " + (hasFailed ? "failed: " + cause : "has reached its end");
     left.swap(asked);
   }
   // First the reason: who is refused looks for it.
-  if (!isStopped.load())
+  if (hasFailed && !isStopped.load())
     events.peerFailed({0, server.host, server.pid, cause, ""});
-  for (auto &[number, reply] : left)
-    reply->refuse(lost);
+  for (auto &[number, question] : left)
+    refuse(question, lost, ended);
+}
+
+/// The first member that has reached its end explains more than the end of process 0, which may be a consequence.
+void ControlClient::refuse(const Question &question, const std::string &lost, const std::vector<PeerFailure> &ended) {
+  for (const PeerFailure &peer : ended) {
+    if (isOfTheEnd(question.name) || !isAmong(peer.rank, question.members))
+      continue;
+    question.reply->peer = peer;
+    question.reply->peer->cause = causeOfAbsence(question.name);
+    break;
+  }
+  question.reply->refuse(lost);
 }
 
 void ControlClient::handle(Frame &frame) {
@@ -108,7 +124,7 @@ void ControlClient::handle(Frame &frame) {
       auto found = asked.find(frame.number);
       if (found == asked.end())
         return;
-      reply = std::move(found->second);
+      reply = std::move(found->second.reply);
       asked.erase(found);
     }
     if (frame.kind == FrameKind::Answer)
@@ -121,9 +137,15 @@ void ControlClient::handle(Frame &frame) {
   case FrameKind::PeerFailed:
     return events.peerFailed({static_cast<unsigned>(frame.integer(0)), frame.text(1),
                               static_cast<int64_t>(frame.integer(2)), frame.text(3), frame.text(4)});
-  case FrameKind::PeerAtEnd:
-    return events.peerAtEnd(
-        {static_cast<unsigned>(frame.integer(0)), frame.text(1), static_cast<int64_t>(frame.integer(2)), "", ""});
+  case FrameKind::PeerAtEnd: {
+    PeerFailure peer{static_cast<unsigned>(frame.integer(0)), frame.text(1), static_cast<int64_t>(frame.integer(2)), "",
+                     ""};
+    {
+      std::lock_guard<std::mutex> guard(asking);
+      ended.push_back(peer);
+    }
+    return events.peerAtEnd(peer);
+  }
   case FrameKind::Asked:
     return events.asked(static_cast<unsigned>(frame.integer(0)), frame.integer(1), frame.integer(2), frame.text(3));
   case FrameKind::PeerLate:
@@ -148,15 +170,20 @@ void ControlClient::send(const Frame &frame) {
 
 RefPtr<Reply> ControlClient::ask(FrameKind kind, std::vector<std::string> fields) {
   auto reply = RefPtr<Reply>::adopt(new Reply());
+  Question question{reply, "", ""};
+  if (kind == FrameKind::Gather) {
+    question.name = fields[0];
+    question.members = fields[1];
+  }
   uint64_t number;
   {
     std::lock_guard<std::mutex> guard(asking);
     if (!lost.empty()) {
-      reply->refuse(lost);
+      refuse(question, lost, ended);
       return reply;
     }
     number = ++lastNumber;
-    asked.emplace(number, reply);
+    asked.emplace(number, std::move(question));
   }
   send({kind, number, std::move(fields)});
   return reply;

@@ -41,7 +41,14 @@ public:
 private:
   void listen();
   void handle(Frame &frame);
-  void serverFailed(const std::string &cause);
+  void serverLeft(const std::string &cause);
+  /// A question that waits for its answer. `name` and `members` are those of a meeting.
+  struct Question {
+    RefPtr<Reply> reply;
+    std::string name, members;
+  };
+  /// After the server has left, with `ended` as of then.
+  static void refuse(const Question &question, const std::string &lost, const std::vector<PeerFailure> &ended);
   void send(const Frame &frame);
 
   const int socket;
@@ -51,8 +58,9 @@ private:
   FrameReader reader;
   std::mutex sending, asking;
   uint64_t lastNumber = 0;
-  std::map<uint64_t, RefPtr<Reply>> asked;
+  std::map<uint64_t, Question> asked;
   std::string lost;
+  std::vector<PeerFailure> ended; ///< The processes that have reached their end, the first one first.
   std::atomic<bool> isStopped{false};
   std::thread thread;
 };

@@ -70,6 +70,17 @@ bool FrameReader::take(Frame &frame) {
   return true;
 }
 
+//===-- Meetings
+//----------------------------------------------------------------------------------------------------===//
+
+bool pcrt::isAmong(unsigned rank, const std::string &members) {
+  return ("," + members + ",").find("," + std::to_string(rank) + ",") != std::string::npos;
+}
+
+bool pcrt::isOfTheEnd(const std::string &name) { return name.rfind("distributed.shutdown", 0) == 0; }
+
+std::string pcrt::causeOfAbsence(const std::string &name) { return "it has reached its end without " + name; }
+
 //===-- Sockets
 //-----------------------------------------------------------------------------------------------------===//
 

@@ -60,6 +60,15 @@ private:
   std::string buffer;
 };
 
+//===-- Meetings
+
+/// Whether a rank is in a list of numbers with commas.
+bool isAmong(unsigned rank, const std::string &members);
+/// Whether it is the name of a meeting at the end, to which all come.
+bool isOfTheEnd(const std::string &name);
+/// The reason why a process at its end does not come to a meeting.
+std::string causeOfAbsence(const std::string &name);
+
 //===-- Sockets
 
 /// A listening socket. If the port is 0, the system chooses one.

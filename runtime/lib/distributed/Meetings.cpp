@@ -89,9 +89,6 @@ void ControlServer::tellWhereLate(unsigned rank, const Frame &frame) {
               frame.text(4), "0", frame.text(2)}});
 }
 
-/// The name of the meetings at the end, to which all come.
-static bool isOfTheEnd(const std::string &name) { return name.rfind("distributed.shutdown", 0) == 0; }
-
 /// Whether a process that has not failed never comes to a meeting. Its part may have come before.
 bool ControlServer::willNotCome(unsigned rank, const std::string &name) {
   if (auto found = meetings.find(name); found != meetings.end() && found->second.given.count(rank))
@@ -101,7 +98,7 @@ bool ControlServer::willNotCome(unsigned rank, const std::string &name) {
 
 void ControlServer::refuseWithout(unsigned rank, uint64_t number, const std::string &name, unsigned missing) {
   const Process &process = processes[missing];
-  const std::string cause = "it has reached its end without " + name;
+  const std::string cause = causeOfAbsence(name);
   if (Connection *connection = of(rank))
     send(*connection,
          {FrameKind::Refusal,

@@ -23,10 +23,6 @@ int64_t pcrt::toldAfterNs() {
 
 static std::string seconds(int64_t ns) { return std::to_string((ns + 500'000'000) / 1'000'000'000) + " s"; }
 
-static bool isIn(unsigned rank, const std::string &members) {
-  return ("," + members + ",").find("," + std::to_string(rank) + ",") != std::string::npos;
-}
-
 /// In the poller: reports long waits, and ends those that exceed the limit.
 void World::watchWaits() {
   const int64_t limit = errorNs.load(), told = toldAfterNs(), now = nowNs();
@@ -97,7 +93,7 @@ void World::peerLate(const PeerFailure &peer, uint64_t processes, uint64_t numbe
 //----------------------------------------------------------------------------------------------------===//
 
 void World::asked(unsigned from, uint64_t processes, uint64_t number, const std::string &members) {
-  if (!isIn(self.rank, members))
+  if (!isAmong(self.rank, members))
     return;
   std::lock_guard<std::mutex> guard(lock);
   if (!processes && !hasLeft) {

@@ -380,6 +380,31 @@ static void noticesTheServersEnd() {
   CHECK(plane.told[1].waitUntil([&] { return plane.told[1].failures.size() == 1; }));
 }
 
+/// Process 0 may end because of another one. Who asks after that learns of the first.
+static void tellsWhoEndedBeforeTheServer() {
+  Plane plane(3);
+  plane.joinAll();
+  RefPtr<Reply> waits = plane.clients[2]->ask(FrameKind::Gather, {"of two", "0,2", "", "0"});
+  plane.clients[1]->tell(FrameKind::AtEnd, {});
+  CHECK(plane.told[2].waitUntil([&] { return plane.told[2].atEnd == std::vector<unsigned>{1}; }));
+  plane.clients[0]->tell(FrameKind::AtEnd, {});
+  CHECK(plane.told[2].waitUntil([&] { return plane.told[2].atEnd.size() == 2; }));
+  waits->wait();
+  CHECK(waits->isRefused && waits->peer && waits->peer->rank == 0);
+  plane.server.reset();
+  RefPtr<Reply> value = plane.clients[2]->ask(FrameKind::Get, {"never", "60000"});
+  value->wait();
+  CHECK(value->isRefused && !value->peer && mentions(value->message, "process 0 has reached its end"));
+  RefPtr<Reply> later = plane.gather(2, "barrier", "");
+  later->wait();
+  CHECK(later->isRefused && later->peer && later->peer->rank == 1 && later->peer->pid == 41 &&
+        mentions(later->peer->cause, "it has reached its end without barrier"));
+  RefPtr<Reply> end = plane.gather(2, "distributed.shutdown", "");
+  end->wait();
+  CHECK(end->isRefused && !end->peer && mentions(end->message, "process 0 has reached its end"));
+  CHECK(plane.told[2].copyOf(&Told::failures).empty());
+}
+
 int main() {
   RUN(framesAreCutAnywhere);
   RUN(refusesStrangers);
@@ -396,5 +421,6 @@ int main() {
   RUN(tellsOfFailures);
   RUN(noticesClosedAndSilentConnections);
   RUN(noticesTheServersEnd);
+  RUN(tellsWhoEndedBeforeTheServer);
   return test::failures() ? 1 : 0;
 }
