@@ -1,10 +1,16 @@
-// array-lower-views lowers views that upstream's expand-strided-metadata does not support: one dimension of a buffer,
-// split into several symbolic sizes. Before it: all passes that look through views. After it: expand-strided-metadata.
+// array-lower-views: views become arithmetic on their offsets, by the patterns of upstream's expand-strided-metadata,
+// and one that upstream does not have: one dimension of a buffer, split into several symbolic sizes. Upstream's pass
+// makes its patterns anew for each module, and visits each operation; this one keeps them, and visits views. Before it:
+// all passes that look through views.
 #include "array/Bufferize/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::array {
 
@@ -51,6 +57,13 @@ void cut(memref::ExpandShapeOp expand, IRRewriter &rewriter) {
 }
 
 struct LowerViews : impl::LowerViewsBase<LowerViews> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet all(context);
+    memref::populateExpandStridedMetadataPatterns(all);
+    patterns = std::make_shared<FrozenRewritePatternSet>(std::move(all));
+    return success();
+  }
+
   void runOnOperation() override {
     SmallVector<memref::ExpandShapeOp> found;
     getOperation()->walk([&](memref::ExpandShapeOp expand) {
@@ -60,7 +73,18 @@ struct LowerViews : impl::LowerViewsBase<LowerViews> {
     IRRewriter rewriter(&getContext());
     for (memref::ExpandShapeOp expand : found)
       cut(expand, rewriter);
+
+    SmallVector<Operation *> views;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<ViewLikeOpInterface, memref::ExtractStridedMetadataOp, memref::ExtractAlignedPointerAsIndexOp>(op))
+        views.push_back(op);
+    });
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    (void)applyOpPatternsGreedily(views, *patterns, config);
   }
+
+  std::shared_ptr<FrozenRewritePatternSet> patterns;
 };
 
 } // namespace

@@ -17,13 +17,18 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/TargetParser/Host.h"
 
 namespace mlir::array {
+
+/// Regions have one block here, so there are none to simplify.
+static std::unique_ptr<Pass> canonicalizer() {
+  return createCanonicalizerPass(
+      GreedyRewriteConfig().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled));
+}
 
 /// A GPU has a thread for each element, and multiplies narrow factors directly. Its collectives only move memory.
 static void buildToLinalg(OpPassManager &pm, bool isGpu) {
@@ -36,7 +41,7 @@ static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   pm.addNestedPass<func::FuncOp>(createJoinReductions());
   if (isGpu)
     pm.addPass(createExpandCollectives());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(canonicalizer());
   pm.addPass(createCSEPass());
   pm.addPass(createExpandComplex());
   pm.addPass(createConvertArrayToLinalg({/*hasThreads=*/isGpu, /*narrowFactors=*/isGpu}));
@@ -58,7 +63,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
   pm.addNestedPass<func::FuncOp>(createInPlaceCarries({copyCarries}));
   pm.addPass(createEliminateEmptyTensors());
   pm.addPass(createBufferize());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(canonicalizer());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createResolveSizes());
 }
@@ -95,9 +100,8 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
 
 void buildConversionToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createLowerMasks());
-  pm.addPass(createLowerViews());
   // Views become arithmetic on their offsets; then one conversion lowers every dialect to LLVM's.
-  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerViews());
   pm.addPass(createLowerAffinePass());
   ConvertToLLVMPassOptions toLLVM;
   toLLVM.allowPatternRollback = false; // no pattern needs it, and the undo log takes time

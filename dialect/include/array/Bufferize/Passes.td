@@ -102,13 +102,13 @@ def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
 }
 
 def LowerViews : Pass<"array-lower-views"> {
-  let summary = "Cut dimensions of buffers into several symbolic sizes";
+  let summary = "Views of buffers become arithmetic on their offsets";
   let description = [{
-    If a `memref.expand_shape` cuts one dimension into several non-constant sizes, it becomes a
-    `memref.reinterpret_cast` with the resulting strides: expand-strided-metadata, which comes next, supports one such
-    size for each dimension.
+    Applies the patterns of upstream's expand-strided-metadata to views, and to the ops that read their offsets, sizes and
+    addresses. Upstream supports one symbolic size for each dimension that a `memref.expand_shape` splits. If there are
+    several, the op first becomes a `memref.reinterpret_cast` with the resulting strides.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 #endif // ARRAY_BUFFERIZE_PASSES
