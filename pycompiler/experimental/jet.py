@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.tracing.boundary import protect
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, is_array
+from pycompiler.core.types.aval import get_aval, is_array, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.core.types.tree_keys import register_pytree_node
 from pycompiler.lax.elementwise import exp
 from pycompiler.lax.names import nearest_name
+from pycompiler.lax.operands import cast
 from pycompiler.lax.special import lgamma
 from pycompiler.numpy.creation import asarray
 from pycompiler.transforms import jvp
@@ -47,7 +49,33 @@ def _check(primals: Sequence[Any], series: Sequence[Any]) -> int:
         for number, term in enumerate(() if isinstance(terms, ZeroSeries) else terms):
             if not is_array(term):
                 raise ValueError(f"jet: term {number} for argument {place} is not an array, got {term!r}")
+            shape, whole = get_aval(term).shape, get_aval(x).shape
+            if shape and shape != whole:
+                raise ValueError(
+                    f"jet: term {number} for argument {place} has the shape {shape}, and the argument has the shape "
+                    f"{whole}, expected the same"
+                )
     return lengths.pop()
+
+
+def _is_zero(term: Any) -> bool:
+    """Whether a term is known to be zero, which a traced term is not."""
+    return not isinstance(term, Tracer) and not np.any(np.asarray(term))
+
+
+def _moving(place: int, x: Any, terms: Any) -> tuple[Any, str | None]:
+    """An argument that may move, and a note for errors of the function, or None.
+
+    An integer with a series that is not zero becomes a float. The function may not accept it; the note says why.
+    """
+    dtype, weak = get_aval(x).dtype, get_aval(x).weak_type
+    if dtypes.is_inexact(dtype) or isinstance(terms, ZeroSeries) or all(_is_zero(term) for term in terms):
+        return x, None
+    floating = cast(x, dtypes.scalar_dtype(float), weak)
+    return floating, (
+        f"jet: argument {place} has the dtype {dtype.name} and a series, so the function got "
+        f"{short(get_aval(floating))}. What to do: give zero_series for an argument that does not move"
+    )
 
 
 def jet(
@@ -60,7 +88,8 @@ def jet(
     series of zeros. The results are the value, and a tree of the same structure with the list of derivatives in place
     of each array.
 
-    Computed by `jvp` of `jvp`: any differentiable function is allowed, and the cost doubles with each order.
+    Computed by `jvp` of `jvp`: any differentiable function is allowed, and the cost doubles with each order. An
+    argument of integers or bools with a series that is not zero moves as floats.
 
     Raises ValueError for series of different lengths, and for arguments that are no arrays.
 
@@ -71,18 +100,18 @@ def jet(
     """
     order = _check(primals, series)
     values = [asarray(x) for x in primals]
+    moving = [_moving(place, x, terms) for place, (x, terms) in enumerate(zip(values, series, strict=True))]
+    notes = [note for _, note in moving if note is not None]
     scales = [1.0 if not factorial_scaled else 1.0 / math.factorial(n + 1) for n in range(order)]
     kept: list[Any] = []
 
     def along(t: Any) -> tuple[list[Any]]:
         point: list[Any] = []
-        for x, terms in zip(values, series, strict=True):
-            if isinstance(terms, ZeroSeries):
-                point.append(x)
-                continue
-            for number, (term, scale) in enumerate(zip(terms, scales, strict=True), 1):
-                if dtypes.is_inexact(get_aval(x).dtype):
-                    x = x + (asarray(term) * scale * t**number).astype(get_aval(x).dtype)
+        for (x, _), terms in zip(moving, series, strict=True):
+            aval = get_aval(x)
+            if not isinstance(terms, ZeroSeries) and dtypes.is_inexact(aval.dtype):
+                for number, (term, scale) in enumerate(zip(terms, scales, strict=True), 1):
+                    x = x + cast(asarray(term) * scale * t**number, aval.dtype, aval.weak_type)
             point.append(x)
         outs, tree = tree_flatten(fun(*point))
         kept.append(tree)
@@ -102,8 +131,15 @@ def jet(
     function: Callable[[Any], tuple[list[Any], ...]] = along
     for _ in range(order):
         function = differentiated(function)
-    wide = any(dtypes.finfo(get_aval(x).dtype).bits > 32 for x in values if dtypes.is_inexact(get_aval(x).dtype))
-    outs, *derivatives = function(np.float64(0) if wide else np.float32(0))
+    wide = any(dtypes.finfo(get_aval(x).dtype).bits > 32 for x, _ in moving if dtypes.is_inexact(get_aval(x).dtype))
+    try:
+        outs, *derivatives = function(np.float64(0) if wide else np.float32(0))
+    except Exception as error:
+        for note in notes:
+            error.add_note(note)
+        raise
+    if notes:  # the value is that of the integers themselves
+        outs = tree_flatten(fun(*values))[0]
     terms = [list(column) for column in zip(*derivatives, strict=True)] if order else [[] for _ in outs]
     if not factorial_scaled:
         terms = [[term / math.factorial(n) for n, term in enumerate(column, 1)] for column in terms]

@@ -168,10 +168,36 @@ def test_jet_of_arrays_and_in_transformations():
     assert pc.tree.map(float, jet(lambda x, n: (n, x * n), (2.0, 3), ([1.0], [0.0])))[1] == ([0.0], [3.0])
 
 
+@pytest.mark.parametrize("terms", [[1, 0, 0], [1.0, 0.5, 0.0], [0.5, 2, 1]])
+def test_integers_with_a_series_move_as_floats(terms):
+    theirs = jax_jet(jax.numpy.sin, (2,), (terms,))
+    value, found = jet(pnp.sin, (2,), (terms,))
+    np.testing.assert_allclose(value, theirs[0], rtol=1e-6)
+    np.testing.assert_allclose(found, theirs[1], rtol=2e-5, atol=1e-6)
+    whole = pnp.array([3, 1 << 30])
+    value, found = jet(lambda n, x: n * 1 + 0 * int(x.size), (whole, 1.0), (terms, zero_series))
+    assert value.dtype == pnp.int32  # the value is that of the integers
+    np.testing.assert_array_equal(value, whole)
+    np.testing.assert_allclose(found, np.outer(terms, [1, 1]), rtol=1e-6)
+    mixed = pc.jit(lambda n, terms: jet(lambda x, n: x * n, (2.0, n), ([1.0, 0.0, 0.0], terms)))(3, terms)
+    np.testing.assert_allclose(mixed[0], 6)
+    np.testing.assert_allclose(mixed[1], jet(lambda x, n: x * n, (2.0, 3.0), ([1.0, 0.0, 0.0], terms))[1], rtol=1e-6)
+    with pytest.raises(TypeError) as raised:
+        jet(lambda x, n: x[n], (pnp.ones(3), 1), ([1.0, 0.0, 0.0], terms))
+    assert "argument 1 has the dtype int32 and a series" in "".join(raised.value.__notes__)
+
+
+def test_weak_types_in_jet():
+    half = pnp.ones(3, pnp.bfloat16)
+    value, (first, second) = jet(lambda x: x * half, (2.0,), ([1.0, 0.0],))
+    assert value.dtype == first.dtype == second.dtype == pnp.bfloat16
+
+
 @pytest.mark.parametrize(
     ("primals", "series", "text"),
     [
         ((1.0, 2.0), ([1.0], [1.0, 2.0]), "inconsistent lengths"),
+        ((1.0,), ([np.ones(3)],), r"term 0 for argument 0 has the shape \(3,\), and the argument has the shape \(\)"),
         ((1.0, 2.0), ([1.0],), "2 primals, and series for 1"),
         (("a",), ([1.0],), "primal value at position 0 is not an array"),
         ((1.0,), (["a"],), "term 0 for argument 0 is not an array"),
