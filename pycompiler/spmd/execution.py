@@ -104,11 +104,14 @@ def _prepare(closed: ClosedGraph, name: str, leaves: Sequence[Any]) -> tuple[_Pr
     closed = lowered(closed)
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*consts, *map(as_array, leaves)]
-    mesh = _mesh(name, [(x.aval, sharding_of(x)) for x in given], opened)
+    mesh = _mesh(name, [(x.aval, sharding_of(x)) for x in given], len(consts), opened)
     wishes = _wishes(opened, mesh)
-    # If only the program refers to the mesh, arguments may come from any device.
+    # If only the program refers to the mesh, arguments may come from any device. Closed-over arrays always may.
     strict = any(map(is_sharded, given))
-    placed = [_on_mesh(name, x, mesh, wish, strict) for x, wish in zip(given, wishes, strict=True)]
+    placed = [
+        _on_mesh(name, x, mesh, wish, strict and place >= len(consts))
+        for place, (x, wish) in enumerate(zip(given, wishes, strict=True))
+    ]
     layouts = tuple([sharding_of(x).layout(x.shape) for x in placed])
     found = partition(opened, mesh, layouts)
     if not mesh.local_numbers:
@@ -179,7 +182,7 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
     closed = lowered(closed)
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*((x.aval, sharding_of(x)) for x in map(as_array, consts)), *zip(closed.in_avals, named, strict=True)]
-    mesh = _mesh(name, given, opened)
+    mesh = _mesh(name, given, len(consts), opened)
     layouts = tuple(
         [
             _layout_on(mesh, aval, sharding, wish)
@@ -206,11 +209,15 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
     return results
 
 
-def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], closed: ClosedGraph) -> Mesh:
-    """The mesh of a call. Raises ValueError for arguments on different devices."""
+def _mesh(
+    name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], consts: int, closed: ClosedGraph
+) -> Mesh:
+    """The mesh of a call, of these closed-over arrays and then arguments. Closed-over arrays decide it only if no
+    argument is on a mesh. Raises ValueError for arguments on different devices."""
     own = mesh_of(closed) or explicit_mesh()
     found: tuple[ShapedArray, Mesh] | None = None
-    for aval, sharding in given:
+    of_arguments = given[consts:]
+    for aval, sharding in of_arguments if any(sharding for _, sharding in of_arguments) else given:
         if sharding is None:
             continue
         if found is None:

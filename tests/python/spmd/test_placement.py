@@ -45,6 +45,27 @@ def test_what_a_function_returns_as_it_got_it_is_there_too():
     np.testing.assert_array_equal(np.asarray(constant), np.arange(4.0))
 
 
+def test_closed_over_arrays_do_not_decide_the_devices():
+    devices = pc.devices()
+    a = pc.device_put(pnp.arange(4.0), devices[1])
+    assert place(pc.jit(lambda y: y + a)(1.0)) == (0, False)
+    assert place(pc.jit(lambda y: y + a)(pc.device_put(pnp.ones(4), devices[2]))) == (2, True)
+    first, second = (pc.make_mesh((2,), ("i",), devices=some) for some in (devices[:2], devices[2:]))
+    x, other = (pc.device_put(pnp.arange(4.0), pc.NamedSharding(mesh, pc.P("i"))) for mesh in (first, second))
+    call = pc.jit(lambda y: y + a)
+    loop = pc.jit(lambda y: pc.lax.fori_loop(0, 2, lambda _, c: c + other / 2, y))
+    mapped = pc.jit(pc.shard_map(lambda y: y + a[y.astype(int)], mesh=first, in_specs=pc.P("i"), out_specs=pc.P("i")))
+    for function in (call, loop, mapped, call.lower(x).compile(), loop.lower(x).compile()):
+        for _ in range(2):
+            out = function(x)
+            assert out.sharding == x.sharding
+            np.testing.assert_array_equal(out, np.arange(4.0) * 2)
+    with pytest.raises(ValueError, match="is committed to"):
+        pc.jit(lambda y, a: y + a)(x, a)
+    with pytest.raises(ValueError, match="on different devices"):
+        pc.jit(lambda y, a: y + a)(x, other)
+
+
 @pytest.mark.parametrize(
     ("call", "first", "second"),
     [
