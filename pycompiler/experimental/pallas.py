@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import Field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from pycompiler.array.references import Ref, empty_ref
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.boundary import boundary, protect
 from pycompiler.debug import print as debug_print
 from pycompiler.kernel import (
     ANY,
+    HOST,
+    BlockDim,
     Blocked,
     BlockSpec,
+    Buffered,
+    CostEstimate,
     Element,
     GridSpec,
+    MemoryRef,
     MemorySpace,
+    RevisitMode,
     Slice,
     Squeezed,
     cdiv,
+    debug_check,
     dot,
     ds,
     dslice,
+    estimate_cost,
     kernel_call,
     loop,
+    no_block_spec,
     num_programs,
     program_id,
     run_scoped,
+    run_state,
     squeezed,
     when,
+    with_scoped,
 )
 from pycompiler.lax.names import nearest_name
 from pycompiler.numpy.creation import empty, empty_like
@@ -39,50 +51,53 @@ from pycompiler.numpy.ufuncs import reciprocal as _reciprocal
 
 __all__ = [
     "ANY",
+    "HOST",
+    "BlockDim",
     "BlockSpec",
     "Blocked",
+    "Buffered",
+    "CompilerParams",
     "CostEstimate",
     "Element",
     "GridSpec",
+    "MemoryRef",
     "MemorySpace",
+    "RevisitMode",
     "Slice",
     "Squeezed",
     "align_to",
     "broadcast_to",
     "cdiv",
+    "debug_check",
     "debug_print",
     "dot",
     "ds",
     "dslice",
     "empty",
     "empty_like",
+    "empty_ref_like",
+    "estimate_cost",
     "loop",
     "multiple_of",
     "next_power_of_2",
+    "no_block_spec",
     "num_programs",
     "pallas_call",
     "program_id",
     "reciprocal",
     "run_scoped",
+    "run_state",
     "squeezed",
     "strides_from_shape",
     "when",
+    "with_scoped",
 ]
 
 
-@dataclass(frozen=True)
-class CostEstimate:
-    """The cost of a kernel, for a compiler that schedules by it. This compiler ignores it."""
+class CompilerParams(Protocol):
+    """The parameters of a compiler: a dataclass. Of its fields, only `dimension_semantics` has an effect."""
 
-    flops: int
-    transcendentals: int
-    bytes_accessed: int
-    remote_bytes_transferred: int = 0
-
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if not isinstance(value, int):
-                raise ValueError(f"CostEstimate: {name} is {value!r}, expected an integer")
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 @boundary
@@ -92,14 +107,14 @@ def pallas_call(
     *,
     grid_spec: GridSpec | None = None,
     grid: int | Sequence[int] = (),
-    in_specs: Any = None,
-    out_specs: Any = None,
+    in_specs: Any = no_block_spec,
+    out_specs: Any = no_block_spec,
     scratch_shapes: Any = (),
     input_output_aliases: Mapping[int, int] | None = None,
     debug: bool = False,
     interpret: Any = False,
     name: str | None = None,
-    compiler_params: Any = None,
+    compiler_params: CompilerParams | Mapping[str, Any] | None = None,
     cost_estimate: CostEstimate | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Callable[..., Any]:
@@ -155,6 +170,16 @@ def reciprocal(x: Any, *, approx: bool = False, full_range: bool = True) -> Any:
     Array(0.25, dtype=float32, weak_type=True)
     """
     return _reciprocal(x)
+
+
+def empty_ref_like(x: Any) -> Ref:
+    """A new reference to zeros with the shape and dtype of `x`, a MemoryRef or a ShapeDtypeStruct.
+
+    >>> from pycompiler.experimental import pallas as pl
+    >>> pl.empty_ref_like(pl.ANY((2,), "float32"))
+    Ref([0., 0.], dtype=float32)
+    """
+    return empty_ref(x)
 
 
 def align_to(a: Any, alignment: Any) -> Any:

@@ -6,9 +6,39 @@ functions of `numpy` and `lax` may be called.
 """
 
 from pycompiler.core.tracing.boundary import protect
-from pycompiler.kernel.blocks import ANY, Blocked, BlockSpec, Element, GridSpec, MemorySpace, Squeezed, squeezed
-from pycompiler.kernel.body import cdiv, dot, load, loop, num_programs, program_id, run_scoped, store, swap, when
+from pycompiler.kernel.blocks import (
+    ANY,
+    HOST,
+    BlockDim,
+    Blocked,
+    BlockSpec,
+    Buffered,
+    Element,
+    GridSpec,
+    MemoryRef,
+    MemorySpace,
+    RevisitMode,
+    Squeezed,
+    no_block_spec,
+    squeezed,
+)
+from pycompiler.kernel.body import (
+    cdiv,
+    debug_check,
+    dot,
+    load,
+    loop,
+    num_programs,
+    program_id,
+    run_scoped,
+    run_state,
+    store,
+    swap,
+    when,
+    with_scoped,
+)
 from pycompiler.kernel.calls import kernel_call
+from pycompiler.kernel.costs import CostEstimate, estimate_cost
 from pycompiler.lax.dynamic_slices import Slice, ds
 from pycompiler.lax.names import nearest_name
 
@@ -16,27 +46,38 @@ dslice = ds
 
 __all__ = [
     "ANY",
+    "HOST",
+    "BlockDim",
     "BlockSpec",
     "Blocked",
+    "Buffered",
+    "CostEstimate",
     "Element",
     "GridSpec",
+    "MemoryRef",
     "MemorySpace",
+    "RevisitMode",
     "Slice",
     "Squeezed",
     "cdiv",
+    "debug_check",
     "dot",
     "ds",
     "dslice",
+    "estimate_cost",
     "kernel_call",
     "load",
     "loop",
+    "no_block_spec",
     "num_programs",
     "program_id",
     "run_scoped",
+    "run_state",
     "squeezed",
     "store",
     "swap",
     "when",
+    "with_scoped",
 ]
 
 protect(globals(), __all__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pycompiler.core.errors import ArgumentError
@@ -42,8 +42,37 @@ class Squeezed:
 squeezed = Squeezed()
 
 
+class RevisitMode(enum.Enum):
+    """The programs that may visit a block of an output again: the next ones, or any. Here, any may."""
+
+    IMMEDIATE = "immediate"
+    ANY = "any"
+
+
+@dataclass(frozen=True)
+class Buffered:
+    """The number of copies of a block in fast memory, for a device that copies blocks ahead. A CPU does not: it changes
+    nothing."""
+
+    buffer_count: int
+    use_lookahead: bool = False
+    revisit: RevisitMode | None = None
+
+
+class MemoryRef(ShapeDtypeStruct):
+    """The type of a scratch array in a memory: `inner_aval` has its shape and dtype."""
+
+    __slots__ = ("memory_space",)
+
+    memory_space: MemorySpace
+
+    def __init__(self, inner_aval: Any, memory_space: MemorySpace) -> None:
+        super().__init__(inner_aval.shape, inner_aval.dtype)
+        object.__setattr__(self, "memory_space", memory_space)
+
+
 class MemorySpace(enum.Enum):
-    """The memory of a block or of scratch arrays. A CPU has one memory, so both names mean the same.
+    """The memory of a block or of scratch arrays. A CPU has one memory, so all names mean the same.
 
     A call of a member returns the type of a scratch array.
 
@@ -54,12 +83,18 @@ class MemorySpace(enum.Enum):
 
     ANY = "any"
     DEFAULT = "default"
+    HOST = "host"
 
-    def __call__(self, shape: Sequence[int], dtype: Any) -> ShapeDtypeStruct:
-        return ShapeDtypeStruct(shape, dtype)
+    def from_type(self, type: Any) -> MemoryRef:
+        """The type of a scratch array with the shape and dtype of `type`."""
+        return MemoryRef(type, self)
+
+    def __call__(self, shape: Sequence[int], dtype: Any) -> MemoryRef:
+        return MemoryRef(ShapeDtypeStruct(shape, dtype), self)
 
 
 ANY = MemorySpace.ANY
+HOST = MemorySpace.HOST
 
 
 @dataclass(frozen=True)
@@ -69,11 +104,15 @@ class BlockSpec:
     `block_shape` has the size of the block in each dimension of the array: an integer, `Element`, or None for one
     element whose dimension the block does not have. Without it, the block is the array. `index_map` takes the index in
     the grid, and returns the number of the block in each dimension. Without it, the numbers are zeros.
+    `memory_space` and `pipeline_mode` change nothing on a CPU.
     """
 
     block_shape: Sequence[Any] | None = None
     index_map: Callable[..., Any] | None = None
     memory_space: Any = field(kw_only=True, default=None)
+    pipeline_mode: Buffered | None = None
+
+    replace = replace
 
     def __post_init__(self) -> None:
         if self.block_shape is not None and not isinstance(self.block_shape, Sequence):
@@ -88,6 +127,19 @@ class BlockSpec:
                 f"BlockSpec: memory_space is {self.memory_space!r} of type {type(self.memory_space).__name__}, "
                 "expected None or a MemorySpace: a CPU has one memory"
             )
+        if self.pipeline_mode is not None and not isinstance(self.pipeline_mode, Buffered):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"BlockSpec: pipeline_mode is {self.pipeline_mode!r}, expected None or a Buffered")
+
+
+class NoBlockSpec:
+    """The spec of a whole array: `no_block_spec`."""
+
+    def __repr__(self) -> str:
+        return "no_block_spec"
+
+
+no_block_spec = NoBlockSpec()
+BlockDim = Element | Squeezed | Blocked
 
 
 @dataclass(frozen=True)

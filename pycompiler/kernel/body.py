@@ -4,20 +4,37 @@ that is being traced."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
-from pycompiler.array.references import Ref, get, set
+from pycompiler.array.references import Ref, get, new_ref, set
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, short
+from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax import branches, contraction, control_flow, dynamic_slices, elementwise, movement
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.updates import IndexUpdateRef
+from pycompiler.transforms import checkify
 
-__all__ = ["cdiv", "dot", "load", "loop", "num_programs", "program_id", "run_scoped", "store", "swap", "when"]
+__all__ = [
+    "cdiv",
+    "debug_check",
+    "dot",
+    "load",
+    "loop",
+    "num_programs",
+    "program_id",
+    "run_scoped",
+    "run_state",
+    "store",
+    "swap",
+    "when",
+    "with_scoped",
+]
 
 
 class Program(NamedTuple):
@@ -25,6 +42,7 @@ class Program(NamedTuple):
 
     grid: tuple[int, ...]
     place: Sequence[Any]
+    interpreted: bool
 
 
 class _Programs(threading.local):
@@ -65,6 +83,16 @@ def num_programs(axis: int) -> int:
     """The size of the grid along a dimension. Raises ArgumentError outside of a kernel."""
     program, place = _program("num_programs", axis)
     return program.grid[place]
+
+
+def debug_check(condition: Any, message: str) -> None:
+    """`checkify.debug_check`, for kernels with `interpret=True` under `checkify`. Compiled kernels do not check.
+
+    >>> from pycompiler import kernel
+    >>> kernel.debug_check(False, "not shown, because there is no checkify")
+    """
+    if not _programs.stack or _programs.stack[-1].interpreted:
+        checkify.debug_check(condition, message)
 
 
 def when(condition: Any) -> Callable[[Callable[[], None]], None]:
@@ -145,6 +173,51 @@ def dot(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False, precision:
 def run_scoped(f: Callable[..., Any], *types: Any, **kw_types: Any) -> Any:
     """Call `f` with new references to zeros of these types, each a ShapeDtypeStruct, and return its result."""
     return f(*map(_scratch, types), **{name: _scratch(kind) for name, kind in kw_types.items()})
+
+
+def with_scoped(*types: Any, **kw_types: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that appends new references, as by `run_scoped`, to the arguments of a function.
+
+    >>> import pycompiler as pc
+    >>> from pycompiler import kernel
+    >>> @kernel.with_scoped(pc.ShapeDtypeStruct((), "float32"))
+    ... def added(x, total):
+    ...     total[...] += x
+    ...     return total[...]
+    >>> added(2.0)
+    Array(2., dtype=float32)
+    """
+
+    def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any) -> Any:
+            return run_scoped(functools.partial(function, *args), *types, **kw_types)
+
+        return call
+
+    return decorator
+
+
+def run_state(f: Callable[[Any], None]) -> Callable[[Any], Any]:
+    """A function of a tree of arrays that calls `f` with references that hold them, and returns their last values.
+
+    >>> import pycompiler.numpy as pnp
+    >>> from pycompiler import kernel
+    >>> def swapped(refs):
+    ...     x, y = refs
+    ...     x[...], y[...] = y[...], x[...]
+    >>> kernel.run_state(swapped)((1, 2))
+    (Array(2, dtype=int32), Array(1, dtype=int32))
+    """
+
+    @functools.wraps(f)
+    def call(args: Any) -> Any:
+        leaves, tree = tree_flatten(args)
+        refs = [new_ref(leaf) for leaf in leaves]
+        f(tree.unflatten(refs))
+        return tree.unflatten([get(ref, ()) for ref in refs])
+
+    return call
 
 
 def _scratch(kind: Any) -> Ref:

@@ -24,7 +24,7 @@ from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import get_aval, is_array, short, strong
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.jit.jit import jit
-from pycompiler.kernel.blocks import Blocks, BlockSpec, GridSpec, blocks_of, check_arguments
+from pycompiler.kernel.blocks import Blocks, BlockSpec, GridSpec, blocks_of, check_arguments, no_block_spec
 from pycompiler.kernel.body import Program, running
 from pycompiler.kernel.independence import ARBITRARY, PARALLEL, begins_with, form_of, known_numbers
 from pycompiler.kernel.interpreter import interpreted
@@ -90,7 +90,8 @@ def kernel_call(
     if grid_spec is not None:
         if not isinstance(grid_spec, GridSpec):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"kernel_call: grid_spec is {grid_spec!r}, expected a GridSpec")
-        if (grid, in_specs, out_specs, scratch_shapes) != ((), None, None, ()):
+        given = (in_specs, out_specs)
+        if any(spec is not None and spec is not no_block_spec for spec in given) or (grid, scratch_shapes) != ((), ()):
             raise ArgumentError(
                 "kernel_call: grid_spec is given beside grid, in_specs, out_specs or scratch_shapes, which it has, "
                 "too. What to do: give either"
@@ -201,7 +202,7 @@ def _call(
             numbers = _traced_maps(wanted, [*used, *outs])
         else:
             used = ins
-        body = _traced_kernel(wanted, tree, avals, ins, outs, scratch, scratch_shapes, started)
+        body = _traced_kernel(wanted, tree, avals, ins, outs, scratch, scratch_shapes, started, interpret)
         if body.effects and not interpret:
             raise ArgumentError(
                 f"kernel_call: {function_location(wanted.kernel)} calls functions of the host (debug.print, "
@@ -238,7 +239,7 @@ def _blocks(what: str, given: Any, tree: Any, avals: Sequence[ShapedArray]) -> l
 def _specs(what: str, given: Any, tree: Any) -> list[tuple[str, BlockSpec | None]]:
     """The spec of each array of a tree, with its name for messages."""
     paths = [f"{what}{path}" for path in tree_flatten(tree)[1].paths()]
-    if given is None:
+    if given is None or given is no_block_spec:
         return [(path, None) for path in paths]
     # None is a leaf: the spec of a whole array, or the entry for a None in the place of an array.
     arrays, expected = tree_flatten(tree, is_leaf=_is_none)
@@ -253,6 +254,7 @@ def _specs(what: str, given: Any, tree: Any) -> list[tuple[str, BlockSpec | None
                 f"kernel_call: {what} is a tree {found}, and the arrays are a tree {expected}: expected the same "
                 "structure"
             )
+    specs = [None if leaf is no_block_spec else leaf for leaf in specs]
     for leaf in specs:
         if leaf is not None and not isinstance(leaf, BlockSpec):
             raise TypeError(f"kernel_call: {what} has {leaf!r} of type {type(leaf).__name__}, expected BlockSpecs")
@@ -315,6 +317,7 @@ def _traced_kernel(
     scratch: Sequence[ShapedArray],
     scratch_shapes: Any,
     started: Mapping[int, int],
+    interpret: bool,
 ) -> ClosedGraph:
     """The graph of the kernel: (index, blocks, scratch memory) -> (blocks of outputs, scratch memory).
 
@@ -350,7 +353,7 @@ def _traced_kernel(
             f"references to {len(ins)} inputs, {len(outs)} outputs and {len(scratch)} arrays of scratch memory",
             **named,
         )
-        with running(Program(wanted.grid, values[:rank])):
+        with running(Program(wanted.grid, values[:rank], interpret)):
             result = wanted.kernel(*given, **named)
         if result is not None:
             raise TypeError(

@@ -1,12 +1,15 @@
 """`pallas_call` and its names: programs as users of Pallas write them, compiled and by the loop over the grid."""
 
+import jax
 import numpy as np
 import pytest
+from jax.experimental import pallas as jax_pallas
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import kernel, lax
 from pycompiler.core.errors import ArgumentError
+from pycompiler.experimental import checkify
 from pycompiler.experimental import pallas as pl
 
 S = pc.ShapeDtypeStruct
@@ -218,6 +221,78 @@ def test_options_of_other_compilers():
         pl.pallas_call(doubled, LIKE_A, debug=True)
     with pytest.raises(ValueError, match="flops"):
         pl.CostEstimate(flops=0.5, transcendentals=0, bytes_accessed=2)
+
+
+@WAYS
+def test_specs_of_whole_arrays_and_of_buffers(interpret):
+    assert pl.BlockSpec is kernel.BlockSpec
+    buffered = ROWS.replace(pipeline_mode=pl.Buffered(3, revisit=pl.RevisitMode.ANY))
+    assert buffered.block_shape == ROWS.block_shape
+    assert all(isinstance(dim, pl.BlockDim) for dim in (pl.squeezed, pl.Element(2), pl.Blocked(2)))
+    for whole in ({"in_specs": pl.no_block_spec}, {"in_specs": [pl.no_block_spec], "out_specs": pl.no_block_spec}):
+        np.testing.assert_array_equal(pl.pallas_call(doubled, LIKE_A, interpret=interpret, **whole)(A), A * 2)
+    spec = pl.GridSpec(grid=4, in_specs=[buffered, pl.no_block_spec], out_specs=buffered)
+
+    def body(x, whole, o):
+        o[...] = x[...] + whole[0]
+
+    np.testing.assert_array_equal(pl.pallas_call(body, LIKE_A, grid_spec=spec, interpret=interpret)(A, A), A + A[0])
+    with pytest.raises(ValueError, match="expected None or a Buffered"):
+        pl.BlockSpec((2, 16), pipeline_mode=2)
+    with pytest.raises(ArgumentError, match="give either"):
+        pl.pallas_call(body, LIKE_A, grid_spec=spec, out_specs=buffered)
+
+
+@WAYS
+def test_scoped_references(interpret):
+    assert pl.HOST.from_type(LIKE_A) == pl.MemoryRef(LIKE_A, pl.HOST)
+
+    def body(x, o, kept):
+        @pl.with_scoped(pl.MemoryRef(S((16,), "float32"), pl.ANY), last=pl.HOST((16,), "float32"))
+        def both(scale, total, last):
+            total[...] += x[0]
+            last[...] = x[1]
+            return (total[...] + last[...]) * scale
+
+        own = pl.empty_ref_like(S((16,), "float32"))
+        own[...] += both(2.0)
+        kept[...], more = pl.run_state(lambda refs: refs[0].set(refs[1][...] + 1))((own[...], x[2]))
+        o[...] = kept[...] + more + own[...]
+
+    call = pl.pallas_call(body, S((16,), "float32"), scratch_shapes=[pl.ANY((16,), "float32")], interpret=interpret)
+    np.testing.assert_allclose(call(A), (A[0] + A[1]) * 2 + A[2] * 2 + 1, rtol=1e-5, atol=1e-6)
+
+
+def test_checks_in_kernels():
+    def body(x, o):
+        pl.debug_check(x[0, 0] > 0, "the first element is positive")
+        o[...] = x[...]
+
+    for first, text in ((1.0, None), (-1.0, "the first element is positive")):
+        x = pnp.full((8, 16), first)
+        error, _ = checkify.checkify(pl.pallas_call(body, LIKE_A, interpret=True))(x)
+        assert (error.get() or "").startswith(text or "")
+        assert (error.get() is None) == (text is None)
+        np.testing.assert_array_equal(pl.pallas_call(body, LIKE_A)(x), x)  # a compiled kernel does not check
+
+
+def test_the_cost_of_a_function():
+    def ours(lib):
+        return lambda x, w: lib.tanh(x @ w) * 2 + lib.sqrt(w.sum(0)) - lib.maximum(x.sum(), 1)
+
+    x, w = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)
+    theirs = jax_pallas.estimate_cost(ours(jax.numpy), x, w)
+    found = pl.estimate_cost(ours(pnp), x, S((3, 4), "float32"))
+    assert (found.flops, found.transcendentals, found.bytes_accessed) == (
+        theirs.flops,
+        theirs.transcendentals,
+        theirs.bytes_accessed,
+    )
+    loop = pl.estimate_cost(lambda x, n=3: lax.fori_loop(0, n, lambda _, c: pnp.exp(c) * 2, x), x, n=5)
+    assert (loop.flops, loop.transcendentals) == (5 * 6 + 5, 5 * 6)
+    branch = pl.estimate_cost(lambda x: lax.cond(x[0, 0] > 0, pnp.sin, lambda x: x, x), x)
+    assert branch.transcendentals == 6
+    assert pl.estimate_cost(pc.jit(pnp.exp), x).transcendentals == 6
 
 
 def test_sizes():
