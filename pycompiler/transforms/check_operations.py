@@ -22,7 +22,7 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.primitives import COLLECTIVES, DECOMPOSITIONS, PRIMITIVES, rules
 from pycompiler.primitives.arithmetic import convert
 from pycompiler.primitives.bits import or_
-from pycompiler.primitives.compare import eq, gt, lt, ne
+from pycompiler.primitives.compare import eq, gt, lt, ne, select
 from pycompiler.primitives.control.checks import Error, check
 from pycompiler.primitives.control.cond import run_cond
 from pycompiler.primitives.control.failures import DivisionByZeroError, NaNError, OOBError
@@ -32,7 +32,7 @@ from pycompiler.primitives.indexing import dynamic_slice, dynamic_update_slice
 from pycompiler.primitives.movement import concatenate
 from pycompiler.primitives.reduction import argmax
 from pycompiler.primitives.rules import Value
-from pycompiler.primitives.shape import full, reshaped
+from pycompiler.primitives.shape import broadcast_in_dim, full, reshaped
 from pycompiler.transforms.check_regions import PROPAGATING, any_of
 from pycompiler.transforms.checker import Checker, Rule
 
@@ -82,14 +82,20 @@ def _check_bounds(
     if not checker.checks_for(OOBError) or not indices or 0 in get_aval(indices[0]).shape:
         return
     given = get_aval(indices[0]).shape
-    wide = dtypes.int64 if any(get_aval(index).dtype.itemsize == 8 for index in indices) else dtypes.int32
+    most = {dim: shape[dim] - taken[dim] for dim in dims}
+    pairs = [(x, dim) for x, dim in zip(indices, dims, strict=True) if not _is_known_inside(x, most[dim])]
+    if not pairs:
+        return
+    wide = dtypes.int64 if any(get_aval(index).dtype.itemsize == 8 for index, _ in pairs) else dtypes.int32
+    columns = [index if get_aval(index).dtype == wide else convert.bind(index, new_dtype=wide) for index, _ in pairs]
+    dims = [dim for _, dim in pairs]
     sizes = [shape[dim] for dim in dims]
 
     def outside(columns: Sequence[Value]) -> list[Value]:
         flags: list[Value] = []
-        for index, dim, size in zip(columns, dims, sizes, strict=True):
-            most = full(given, size - taken[dim], wide)
-            flags.append(or_.bind(lt.bind(index, full(given, 0, wide)), gt.bind(index, most)))
+        for index, dim in zip(columns, dims, strict=True):
+            above = gt.bind(index, full(given, most[dim], wide))
+            flags.append(or_.bind(lt.bind(index, full(given, 0, wide)), above))
         return flags
 
     def first(*columns: Value) -> list[Value]:
@@ -98,15 +104,15 @@ def _check_bounds(
         flags = reshaped(_joined([reshaped(x, (prod(given), 1)) for x in outside(columns)]), (count,))
         place = argmax.bind(flags, axis=0, index_dtype=rules.INT32)
         index = _at(reshaped(_joined([reshaped(x, (prod(given), 1)) for x in columns]), (count,)), place)
-        payload = [index if wide == dtypes.int32 else convert.bind(index, new_dtype=dtypes.int32)]
+        payload = [_narrow(index)]
         for facts in (dims, sizes):
             payload.append(_at(np.asarray([*facts] * prod(given), np.int32), place))
         return [concatenate.bind(*payload, dimension=0)]
 
-    columns = [x if get_aval(x).dtype == wide else convert.bind(x, new_dtype=wide) for x in indices]
-    failed = _any_of(outside(columns))
-    if prod(given) * len(columns) <= _FEW:
-        (found,) = first(*columns)
+    flags = outside(columns)
+    failed = _any_of(flags)
+    if prod(given) == 1:
+        found = _first_column(columns, flags, dims, sizes)
     else:
         # The search for the place of a failure takes longer than the check, so only a failure runs it.
         avals = [get_aval(x) for x in columns]
@@ -115,8 +121,27 @@ def _check_bounds(
     checker.fail_if(failed, OOBError(user_source(), name, shape, found))
 
 
-# With at most this many positions, a branch takes longer than the search for the first one outside.
-_FEW = 16
+def _is_known_inside(index: Value, most: int) -> bool:
+    """Whether all positions are known while the program is traced, and are from 0 to the maximum."""
+    return not isinstance(index, Tracer) and bool(np.all((np.asarray(index) >= 0) & (np.asarray(index) <= most)))
+
+
+def _first_column(columns: Sequence[Value], flags: Sequence[Value], dims: Sequence[int], sizes: Sequence[int]) -> Value:
+    """The payload of one position: the first of its indices that is outside. It is computed in registers."""
+    is_index = np.array([True, False, False])
+    found: Value | None = None
+    for index, flag, dim, size in reversed(list(zip(columns, flags, dims, sizes, strict=True))):
+        part = select.bind(is_index, _threefold(_narrow(index)), np.array([0, dim, size], np.int32))
+        found = part if found is None else select.bind(_threefold(flag), part, found)
+    return found
+
+
+def _threefold(x: Value) -> Value:
+    return broadcast_in_dim.bind(reshaped(x, ()), shape=(3,), broadcast_dimensions=())
+
+
+def _narrow(index: Value) -> Value:
+    return index if get_aval(index).dtype == dtypes.int32 else convert.bind(index, new_dtype=dtypes.int32)
 
 
 def _nowhere(*_: Value) -> list[Value]:

@@ -148,24 +148,24 @@ class JaxRuntimeError(ValueError):
 class ErrorEffect(Effect):
     """A kind of failure: the class of the exception, and the types of the numbers in its message."""
 
-    __slots__ = ("error_type", "shape_dtypes")
+    __slots__ = ("_hash", "_key", "error_type", "shape_dtypes")
 
     def __init__(self, error_type: type[JaxException], shape_dtypes: Iterable[ShapeDtypeStruct]) -> None:
         super().__init__(error_type.__name__, ordered=False, is_io=False)
         self.error_type = error_type
         self.shape_dtypes = tuple(shape_dtypes)
-
-    def _key(self) -> tuple[str, tuple[tuple[tuple[Any, ...], str], ...]]:
-        return str(self.error_type), tuple([(x.shape, str(x.dtype)) for x in self.shape_dtypes])
+        # Each call of a compiled function makes dicts with kinds of failures as keys.
+        self._key = str(error_type), tuple([(x.shape, str(x.dtype)) for x in self.shape_dtypes])
+        self._hash = hash(self._key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ErrorEffect) and self._key() == other._key()
+        return self is other or (isinstance(other, ErrorEffect) and self._key == other._key)
 
     def __lt__(self, other: ErrorEffect) -> bool:
-        return self._key() < other._key()
+        return self._key < other._key
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return self._hash
 
     def __repr__(self) -> str:
         return f"ErrorEffect(error_type={self.error_type.__name__}, shape_dtypes={self.shape_dtypes})"

@@ -366,7 +366,6 @@ def test_bad_input(call, text):
 
 @pytest.mark.parametrize("run", ["eager", "jit", "loop", "vmap of it", "it of vmap"])
 def test_the_first_of_many_positions_outside_is_named(run):
-    # More positions than are searched without a branch.
     x = pnp.arange(1000.0)
     place = np.arange(100, dtype=np.int32)
     place[[40, 60]] = [2000, -1500]
