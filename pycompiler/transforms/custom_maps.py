@@ -18,7 +18,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.primitives.control.custom_vmap import CustomMap, custom_vmap_call, mapped_closure
 from pycompiler.transforms.custom_arguments import defined_by, name_of, positional, shown
-from pycompiler.transforms.tangents import on_device
+from pycompiler.transforms.tangents import all_on_device, on_device
 
 Flags = tuple[bool, ...]
 
@@ -71,10 +71,11 @@ class custom_vmap:  # noqa: N801 (a decorator)
         leaves, in_tree = tree_flatten((args, {}))
         check_arrays("custom_vmap", self.fun, leaves, in_tree)
         if newest_trace(leaves) is None and current_trace() is None:
-            result = self.fun(*args)
-            if any(isinstance(x, BatchTracer) for x in tree_flatten(result)[0]):
+            given: Any = in_tree.unflatten(all_on_device(leaves))[0]
+            outs, out_tree = tree_flatten(self.fun(*given))
+            if any(isinstance(x, BatchTracer) for x in outs):
                 raise mapped_closure(name)
-            return result
+            return out_tree.unflatten(all_on_device(outs))
         flat = FlatFunction("custom_vmap", self.fun, in_tree)
         graph, consts = close_over(record(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info()))
         out_tree = flat.out_tree

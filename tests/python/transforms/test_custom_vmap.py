@@ -1,5 +1,7 @@
 """`custom_batching`: functions with their own map, in every composition; and `sequential_vmap`."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -227,3 +229,20 @@ def test_the_compiled_module_has_the_operations_of_the_function():
     text = pc.jit(f).lower(X, Y).as_text()
     assert "array.sin" in text
     assert "custom" not in text
+
+
+@pytest.mark.parametrize("decorator", [custom_vmap, sequential_vmap])
+def test_eager_calls_compute_on_arrays(decorator):
+    """Not on the arguments as they are: NumPy would compute in 64 bits, and return its own arrays."""
+    f = decorator(lambda x: {"a": x * 2, "b": x})
+    if decorator is custom_vmap:
+        f.def_vmap(lambda size, batched, x: ({"a": x * 2, "b": x}, {"a": True, "b": True}))
+    for x in (2.0, 3, np.ones(2, np.float32), np.int32(4), pnp.ones(2, pnp.bfloat16)):
+        out, wanted = f(x), pc.jit(lambda x: {"a": x * 2, "b": x})(x)
+        for name in ("a", "b"):
+            assert isinstance(out[name], pc.Array)
+            assert (out[name].dtype, out[name].weak_type) == (wanted[name].dtype, wanted[name].weak_type)
+            np.testing.assert_array_equal(out[name], wanted[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # float64 is narrowed
+        assert f(np.ones(2))["a"].dtype == np.float32
