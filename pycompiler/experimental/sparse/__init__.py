@@ -12,6 +12,8 @@ Array([8., 3.], dtype=float32)
 Array([0., 0.], dtype=float32)
 """
 
+from typing import TYPE_CHECKING
+
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.experimental.sparse import methods as methods  # attaches the methods of BCOO and BCSR
 from pycompiler.experimental.sparse.bcoo import BCOO
@@ -61,6 +63,9 @@ from pycompiler.experimental.sparse.derivatives import grad, jacfwd, jacobian, j
 from pycompiler.experimental.sparse.formats import JAXSparse, SparseEfficiencyError, SparseEfficiencyWarning
 from pycompiler.experimental.sparse.transform import sparsify, todense
 from pycompiler.lax.names import nearest_name
+
+if TYPE_CHECKING:
+    from pycompiler.experimental.sparse import linalg as linalg
 
 __all__ = [
     "BCOO",
@@ -120,4 +125,5 @@ __all__ = [
 ]
 
 protect(globals(), __all__)
-__getattr__ = nearest_name(__name__, __all__)
+__all__ += ["linalg"]
+__getattr__ = nearest_name(__name__, __all__, later=("linalg",))
