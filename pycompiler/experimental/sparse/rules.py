@@ -39,6 +39,7 @@ _ZERO = """
     abs asin asinh atan atanh bessel_i1e cbrt ceil convert erf erf_inv expm1 floor log1p reduce_precision round sign sin
     sinh sqrt tan tanh
 """
+KEEPING = frozenset((*_LINEAR, *_ZERO.split()))
 
 
 class Spread:
@@ -91,10 +92,23 @@ def deduplicated(mat: Any, unique: Unique) -> Any:
     if mat.unique_indices:
         return mat
     if isinstance(mat, BCSR):
-        return mat.sum_duplicates(nse=mat.nse, remove_zeros=False)
+        sums = mat.sum_duplicates(nse=mat.nse, remove_zeros=False)
+        rows = unique.setdefault(id(mat.indices), (mat.indices, (sums.indices, sums.indptr)))[1]
+        return BCSR((sums.data, *rows), shape=mat.shape, indices_sorted=True, unique_indices=True)
     out = bcoo_sum_duplicates(mat, mat.nse)
     places = unique.setdefault(id(mat.indices), (mat.indices, out.indices))[1]
     return BCOO.tree_unflatten(out.tree_flatten()[1], (out.data, places))
+
+
+def _aligned(given: list[Any], unique: Unique) -> list[Any]:
+    """Two matrices in compressed rows at the same places, if one of them was made from the other without duplicates."""
+    rows = [x for x in given if isinstance(x, BCSR)]
+    if len(rows) != 2 or len(given) != 2 or rows[0].indices is rows[1].indices:
+        return given
+    known = [unique.get(id(x.indices), (None, (None, None)))[1][0] for x in rows]
+    if known[0] is rows[1].indices or known[1] is rows[0].indices:
+        return [deduplicated(x, unique) for x in given]
+    return given
 
 
 def _linear(equation: Equation, given: list[Any], unique: Unique) -> Any:
@@ -315,10 +329,28 @@ def _reverse(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 
 def _of_bcoo(equation: Equation, given: list[Any], unique: Unique) -> Any:
-    """A rule for BCSR by that for BCOO; its result becomes BCSR again."""
-    given = [x.to_bcoo() if isinstance(x, BCSR) else x for x in given]
-    out = BCOO_RULES[equation.primitive.name](equation, given, unique)
+    """A rule for BCSR by that for BCOO; its result becomes BCSR again. Matrices at the same places stay there."""
+    same: dict[tuple[int, int], tuple[BCSR, BCOO]] = {}
+    operands: list[Any] = []
+    name = equation.primitive.name
+    if name == "ne" or (name in ("and", "mul") and all(isinstance(x, BCSR) for x in given)):
+        given = [deduplicated(x, unique) if isinstance(x, BCSR) else x for x in given]
+    for x in _aligned(given, unique):
+        if isinstance(x, BCSR):
+            first, as_bcoo = same.setdefault((id(x.indices), id(x.indptr)), (x, _as_bcoo(x)))
+            operands.append(as_bcoo if x is first else as_bcoo.with_data(x.data))
+        else:
+            operands.append(x)
+    out = BCOO_RULES[equation.primitive.name](equation, operands, unique)
+    for mat, as_bcoo in same.values():
+        if isinstance(out, BCOO) and out.indices is as_bcoo.indices and out.shape == mat.shape:
+            return mat.with_data(out.data)
     return BCSR.from_bcoo(out) if isinstance(out, BCOO) and out.n_sparse == 2 else out
+
+
+def _as_bcoo(mat: BCSR) -> BCOO:
+    out = mat.to_bcoo()
+    return BCOO((out.data, out.indices), shape=out.shape, unique_indices=mat.unique_indices)
 
 
 _SHARED: dict[str, Rule] = {

@@ -17,6 +17,7 @@ from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.tree import tree_flatten, tree_map
 from pycompiler.experimental.sparse.bcoo import BCOO
 from pycompiler.experimental.sparse.bcsr import BCSR
+from pycompiler.experimental.sparse.elements import of_elements
 from pycompiler.experimental.sparse.formats import JAXSparse, is_sparse
 from pycompiler.experimental.sparse.rules import (
     BCOO_RULES,
@@ -108,7 +109,14 @@ def _call(interpreter: _Interpreter, given: list[Any], params: Any) -> list[Any]
 
 def _custom(interpreter: _Interpreter, given: list[Any], params: Any) -> list[Any]:
     """A function with a custom derivative. For sparse arguments, its operations give the derivative."""
-    return interpreter.run(params["call_jaxpr"], given)
+    graph: ClosedGraph = params["call_jaxpr"]
+    try:
+        return interpreter.run(graph, given)
+    except NotImplementedError:
+        found = of_elements(graph, given, interpreter.unique)
+        if found is None:
+            raise
+        return found
 
 
 def _cond(interpreter: _Interpreter, given: list[Any], params: Any) -> Any:

@@ -147,3 +147,42 @@ def test_todense():
 def test_refused(fun):
     with pytest.raises(NotImplementedError, match="sparse rule for"):
         sparse.sparsify(fun)(BCOO.fromdense(DENSE))
+
+
+def test_powers_of_complex_matrices():
+    """The complex square compares its parts and selects: operations that alone would make the matrix dense."""
+    dense = np.array([[1 + 2j, 0, 3j], [0, 0, -1]], np.complex64)
+    a = sparse.BCOO.fromdense(pnp.asarray(dense))
+    b = sparse.BCSR.fromdense(pnp.asarray(dense))
+    for power in (2, 3, 4):
+        for matrix in (a**power, pc.jit(lambda x, n=power: x**n)(a), sparse.sparsify(lambda x, n=power: x**n)(b)):
+            assert matrix.nse == a.nse
+            np.testing.assert_allclose(matrix.todense(), dense**power, rtol=1e-5)
+    twice = sparse.BCOO((pnp.array([1 + 1j, 2j]), pnp.array([[0, 1], [0, 1]])), shape=(2, 2))
+    np.testing.assert_allclose((twice**2).todense(), [[0, (1 + 3j) ** 2], [0, 0]], rtol=1e-6)
+    moved = pc.grad(lambda d: (abs((sparse.BCOO((d, a.indices), shape=a.shape) ** 2).todense()) ** 2).sum())(a.data)
+    wanted = pc.grad(lambda d: (abs(d**2) ** 2).sum())(a.data)
+    np.testing.assert_allclose(moved, wanted, rtol=1e-5)
+    own = pc.custom_jvp(lambda x: pnp.cos(x) - 1)
+    own.defjvp(lambda primals, tangents: (own(*primals), -pnp.sin(primals[0]) * tangents[0]))
+    np.testing.assert_allclose(sparse.sparsify(own)(a).todense(), np.cos(dense) - 1, rtol=1e-5, atol=1e-6)
+    own = pc.custom_jvp(pnp.cos)
+    own.defjvp(lambda primals, tangents: (own(*primals), -pnp.sin(primals[0]) * tangents[0]))
+    with pytest.raises(NotImplementedError, match="sparse rule for cos"):
+        sparse.sparsify(own)(a)
+
+
+@pytest.mark.parametrize("kind", [BCOO, BCSR])
+def test_matrices_at_the_same_places_stay_there(kind):
+    dense = np.array([[1.0, 0, -2], [0, 3, 0]], np.float32)
+    matrix = kind.fromdense(pnp.asarray(dense))
+    for function in (
+        lambda x: x * pnp.sin(x) * x,
+        lambda x: x + 2 * x - pnp.tanh(x),
+        lambda x: (x * x) * (x != 0),
+    ):
+        for run in (sparse.sparsify(function), pc.jit(sparse.sparsify(function))):
+            out = run(matrix)
+            assert isinstance(out, kind)
+            assert out.nse == matrix.nse
+            np.testing.assert_allclose(out.todense(), function(pnp.asarray(dense)), rtol=1e-6)
