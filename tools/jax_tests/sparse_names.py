@@ -10,7 +10,7 @@ import numpy as np
 from jax.experimental import sparse
 from stand_ins import INNER
 
-from pycompiler.experimental.sparse import bcoo_places, bcoo_products, bcsr, coo, csr, formats, rows
+from pycompiler.experimental.sparse import bcoo_places, bcoo_products, bcsr, coo, csr, formats, linalg, rows
 
 
 class SparseInfo(NamedTuple):
@@ -86,6 +86,7 @@ def _coo_product(data: Any, row: Any, col: Any, v: Any, *, spinfo: COOInfo, tran
 
 SPARSE: dict[str, dict[str, Any]] = {
     INNER: {"CuSparseEfficiencyWarning": sparse.SparseEfficiencyWarning},
+    f"{INNER}.linalg": {"lobpcg_standard": linalg.lobpcg_standard, "spsolve": linalg.spsolve},
     f"{INNER}._lowerings": {"SUPPORTED_DATA_DTYPES": [np.float32, np.float64, np.complex64, np.complex128]},
     f"{INNER}.bcoo": {
         "_bcoo_dot_general": _bcoo_dot_general,
