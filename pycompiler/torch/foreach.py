@@ -19,7 +19,7 @@ _OTHERS: dict[str, Callable[..., torch.Tensor]] = {
     "maximum": lambda x, y: torch.maximum(x, y) if isinstance(y, torch.Tensor) else torch.clamp_min(x, y),
     "minimum": lambda x, y: torch.minimum(x, y) if isinstance(y, torch.Tensor) else torch.clamp_max(x, y),
     "norm": lambda x, ord=2, dtype=None: torch.linalg.vector_norm(x, ord, dtype=dtype),
-    "powsum": lambda x, ord=2, dtype=None: torch.sum(x.abs() ** ord, dtype=dtype),
+    "powsum": lambda x, ord=2, dtype=None: torch.ops.aten.linalg__powsum(x, ord, dtype=dtype),
 }
 # These take the last argument by its name.
 _WITH_VALUE = ("addcdiv", "addcmul")

@@ -206,6 +206,29 @@ def _softmax_backward(out: Out, given: Any, made: Any, dim: int, input_dtype: An
     return cast(product - made * total, out.dtype)
 
 
+def _beside_scores(mask: Any, x: Any, mask_type: int | None) -> Any:
+    """A mask of [queries, keys] (0) or of [batch, keys] (1) beside scores of [batch, heads, queries, keys]."""
+    if mask_type == 0:
+        return mask.reshape(1, 1, *mask.shape)
+    return mask.reshape(mask.shape[0], 1, 1, mask.shape[1]) if mask_type == 1 and mask.ndim == 2 else mask
+
+
+@ops("_masked_softmax")
+def _masked_softmax(out: Out, x: Any, mask: Any, dim: int | None = None, mask_type: int | None = None) -> Any:
+    x = pnp.where(_beside_scores(mask, x, mask_type), -math.inf, cast(x, out.compute))
+    axis = -1 if dim is None else dim
+    made = lax.exp(x - pnp.max(x, axis=axis, keepdims=True))
+    return cast(made / pnp.sum(made, axis=axis, keepdims=True), out.dtype)
+
+
+@ops("_masked_softmax_backward")
+def _masked_softmax_backward(out: Out, given: Any, made: Any, mask: Any, dim: int | None = None) -> Any:
+    made = cast(made, out.compute)
+    slope = pnp.where(mask, 0, cast(given, out.compute) * made)
+    total = pnp.sum(slope, axis=-1 if dim is None else dim, keepdims=True)
+    return cast(pnp.where(mask, 0, slope - made * total), out.dtype)
+
+
 @ops("_log_softmax_backward_data")
 def _log_softmax_backward(out: Out, given: Any, made: Any, dim: int, input_dtype: Any) -> Any:
     dtype = opmath(made.dtype)

@@ -87,9 +87,8 @@ def _embedding_bag_backward(
     per_sample_weights: Any,
     padding_idx: int = -1,
 ) -> Any:
-    if sparse or scale_grad_by_freq:
-        # Torch divides by the frequency of another index (EmbeddingBag.cpp, `counts[indices_data[i]]`).
-        raise NotImplementedError("sparse gradients" if sparse else "scale_grad_by_freq")
+    if sparse:
+        raise NotImplementedError("sparse gradients")
     count, width = given.shape
     given = cast(given, opmath(given.dtype))
     table = pnp.zeros((number, width), given.dtype)
@@ -101,7 +100,17 @@ def _embedding_bag_backward(
     rows = given[_bags(indices, offsets, count)]
     if per_sample_weights is not None:
         rows = rows * cast(per_sample_weights, rows.dtype)[:, None]
+    if scale_grad_by_freq:
+        rows = rows / cast(_frequencies(indices, number), rows.dtype)[:, None]
     return cast(table.at[indices].add(pnp.where(_kept(indices, padding_idx), rows, 0)), out.dtype)
+
+
+def _frequencies(indices: Any, number: Any) -> Any:
+    """For each index, the divisor of its gradient. Torch's loop over the distinct indices takes the count of the index
+    at their number among all sorted ones (EmbeddingBag.cpp, `counts[indices_data[i]]`), not their own."""
+    counts = pnp.zeros((number,), np.int64).at[indices].add(1)
+    distinct = lax.cumsum(cast(counts > 0, np.dtype(np.int64)), 0) - 1
+    return counts[pnp.sort(indices)[distinct[indices]]]
 
 
 @ops("_embedding_bag_per_sample_weights_backward")

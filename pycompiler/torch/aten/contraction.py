@@ -50,6 +50,12 @@ def _int_mm(out: Out, x: Any, y: Any) -> Any:
     return product(out, x, y)
 
 
+@ops("_weight_int8pack_mm")
+def _weight_int8pack_mm(out: Out, x: Any, weight: Any, scales: Any) -> Any:
+    """The product with rows of bytes, each of which has a scale."""
+    return cast(product(out, x, pnp.swapaxes(weight, 0, 1)) * cast(scales, out.compute), out.dtype)
+
+
 @ops("dot")
 def _dot(out: Out, x: Any, y: Any) -> Any:
     return cast(product(out, x, y), out.dtype)

@@ -193,6 +193,11 @@ def _add(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
     return cast(x + (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
 
 
+@ops("_add_relu")
+def _add_relu(out: Out, x: Any, y: Any, alpha: Any = 1) -> Any:
+    return pnp.maximum(_add(out, x, y, alpha=alpha), 0)
+
+
 @ops("sub")
 def _sub(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
     dtype = out.compute

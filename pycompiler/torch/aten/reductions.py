@@ -257,3 +257,11 @@ def _vector_norm(out: Out, x: Any, ord: Any = 2, dim: Any = None, keepdim: bool 
     else:
         made = pnp.sum(x**ord, axis=axes, keepdims=keepdim) ** (1.0 / ord)
     return cast(made, out.dtype)
+
+
+@ops("linalg__powsum")
+def _powsum(out: Out, x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum of powers of absolute values. 0 to the power of 0 is 1."""
+    axes = axes_of(dim, x.ndim)
+    x = lax.abs(cast(x, opmath(x.dtype if dtype is None else ours(dtype))))
+    return cast(pnp.sum(x**ord, axis=axes, keepdims=keepdim), out.dtype)

@@ -62,6 +62,11 @@ def _keys(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.where(x < 1, near, np.where(x < 2, far, 0))
 
 
+def _lanczos(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Lanczos' kernel with three lobes on each side."""
+    return np.where(abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
+
+
 def _smoothed(kernel: Callable[..., Any], reach: int) -> Callable[..., Any]:
     """Matrices with a kernel as wide as the step of the result, so that all elements of the source count."""
 
@@ -114,6 +119,7 @@ for _name, _count, _matrix in (
     ("upsample_trilinear3d", 3, _linear),
     ("_upsample_bilinear2d_aa", 2, _smoothed(_triangle, 1)),
     ("_upsample_bicubic2d_aa", 2, _smoothed(_keys, 2)),
+    ("_upsample_lanczos2d_aa", 2, _smoothed(_lanczos, 3)),
 ):
     ops.add(_name, _interpolation(_count, _matrix))
     ops.add(f"{_name}_backward", _interpolation_backward(_count, _matrix))
