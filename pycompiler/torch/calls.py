@@ -24,7 +24,7 @@ from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.program import Program
 from pycompiler.torch.sizes import Sizes as SizesOfTorch
 from pycompiler.torch.sources import Sources
-from pycompiler.torch.table import Bound
+from pycompiler.torch.table import Bound, Check
 
 __all__ = ["Boxed", "boxed", "call_of_graph"]
 
@@ -249,8 +249,9 @@ class _Call:
         return call
 
 
-def _require_bounds(bounds: list[Bound], state: torch.Tensor) -> None:
-    """Raises IndexError for the first operation with an index out of bounds, as eager torch does."""
+def _require_bounds(bounds: list[Bound | Check], state: torch.Tensor) -> None:
+    """Raises the error of the first operation with an index out of bounds, or with data that it does not take, as eager
+    torch does."""
     for bound, (outside, index, size) in zip(bounds, state.tolist(), strict=True):
         if outside:
             raise bound.error(index, size)

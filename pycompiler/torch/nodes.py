@@ -18,7 +18,7 @@ from pycompiler.torch.aten import entry_of
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.left import why_left
 from pycompiler.torch.sizes import Sizes, is_nested
-from pycompiler.torch.table import Bound, Out, cast
+from pycompiler.torch.table import Bound, Check, Out, cast
 
 __all__ = ["Nodes", "NotTakenError", "array_of", "outputs_of"]
 
@@ -36,7 +36,7 @@ class Nodes:
     """The computation of a graph's nodes. `key` makes the key of each random operation."""
 
     def __init__(
-        self, graph: torch.fx.Graph, sizes: Sizes, key: Callable[[], Any], bounds: list[Bound] | None = None
+        self, graph: torch.fx.Graph, sizes: Sizes, key: Callable[[], Any], bounds: list[Bound | Check] | None = None
     ) -> None:
         self.graph = graph
         self.sizes = sizes

@@ -24,7 +24,7 @@ from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.nodes import Nodes, NotTakenError, outputs_of
 from pycompiler.torch.sizes import Sizes
-from pycompiler.torch.table import Bound
+from pycompiler.torch.table import Bound, Check
 from pycompiler.torch.views import views_of
 
 __all__ = ["Program", "draws"]
@@ -60,8 +60,8 @@ class Program:
         self.numbers: dict[int, Dimension] = {}
         # Nodes that are sizes in the arguments of views.
         self.view_sizes: dict[torch.fx.Node, Any] = {}
-        # The indices that must be within bounds: the last result has a row for each.
-        self.bounds: list[Bound] = []
+        # The indices that must be within bounds, and the checks of data: the last result has a row for each.
+        self.bounds: list[Bound | Check] = []
         self._key_of_call: Any = None
         self._keys = 0
         with enable_x64(True):

@@ -20,7 +20,7 @@ from pycompiler import lax
 from pycompiler.torch.dtypes import opmath, ours, result_dtype
 from pycompiler.torch.sizes import Sizes
 
-__all__ = ["Bound", "Entry", "Family", "Out", "cast", "conj", "floats"]
+__all__ = ["Bound", "Check", "Entry", "Family", "Out", "cast", "conj", "floats"]
 
 Entry = Callable[..., Any]
 
@@ -44,23 +44,43 @@ class Bound:
         outside = (largest >= size) | (smallest < least)
         return pnp.stack([cast(outside, np.dtype(np.int64)), pnp.where(largest >= size, largest, smallest), size])
 
-    def error(self, index: int, size: int) -> IndexError:
-        name = getattr(self.node.target, "_opname", str(self.node.target))
-        lines = [
-            line.strip() for line in (self.node.stack_trace or "").splitlines() if line.strip().startswith("File ")
-        ]
-        place = f" ({lines[-1]})" if lines else ""
-        return IndexError(f"{name}: index {index} is out of bounds for dimension {self.axis} with size {size}{place}")
+    def error(self, index: int, size: int) -> Exception:
+        text = f"index {index} is out of bounds for dimension {self.axis} with size {size}"
+        return IndexError(_at_its_line(self.node, text))
+
+
+@dataclass
+class Check:
+    """A condition on the data of an operation, and what it means that it does not hold."""
+
+    node: torch.fx.Node
+    holds: Any
+    why: str
+
+    def state(self) -> Any:
+        """Three numbers, as a Bound has them: the first says whether the condition does not hold."""
+        return pnp.stack([cast(~self.holds, np.dtype(np.int64)), *[pnp.zeros((), np.int64)] * 2])
+
+    def error(self, index: int, size: int) -> Exception:
+        return RuntimeError(_at_its_line(self.node, self.why))
+
+
+def _at_its_line(node: torch.fx.Node, text: str) -> str:
+    """A message about an operation, with the line of the program."""
+    name = getattr(node.target, "_opname", str(node.target))
+    lines = [line.strip() for line in (node.stack_trace or "").splitlines() if line.strip().startswith("File ")]
+    return f"{name}: {text}" + (f" ({lines[-1]})" if lines else "")
 
 
 class Out:
     """The wanted result of a node: torch has computed its shape and dtype."""
 
     def __init__(
-        self, node: torch.fx.Node, sizes: Sizes, key: Callable[[], Any], bounds: list[Bound] | None = None
+        self, node: torch.fx.Node, sizes: Sizes, key: Callable[[], Any], bounds: list[Bound | Check] | None = None
     ) -> None:
         self.node = node
-        # Where the bounds of indices are noted, which the program's results show. None inside loops and branches.
+        # Where the bounds of indices and checks of data are noted, which the program's results show. None inside loops
+        # and branches.
         self.bounds = bounds
         self.sizes = sizes
         # A key of `random` for only this operation.
@@ -94,6 +114,11 @@ class Out:
         """Note that indices must be within an axis of this size; with `negative`, they may count from its end."""
         if self.bounds is not None and hasattr(index, "dtype"):
             self.bounds.append(Bound(self.node, axis, index, size, negative))
+
+    def require(self, holds: Any, why: str) -> None:
+        """Note a condition on the data: if an element of `holds` is false, the call is a RuntimeError that says why."""
+        if self.bounds is not None:
+            self.bounds.append(Check(self.node, pnp.all(holds), why))
 
     def common(self, *numbers: int) -> np.dtype[Any]:
         """The common dtype of some of the arguments."""

@@ -171,10 +171,14 @@ def test_sizes_of_numbers_without_a_sign(dtype):
     assert torch.equal(compiled(lambda x: x.abs())(x), x)
 
 
-def test_poles_of_zeta_and_polygamma():
-    x, q = torch.tensor([[3.0], [2.0], [2.5], [1.0], [0.5]]), torch.tensor([-2.0, -1.0, 0.0, -0.5, 1.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_poles_of_zeta_and_polygamma(dtype):
+    """Torch reflects the argument of the second derivative, so that rounding decides its poles."""
+    inf, nan = float("inf"), float("nan")
+    x = torch.tensor([[3.0], [2.0], [2.5], [1.0], [0.5], [-1.0], [inf], [nan]], dtype=dtype)
+    q = torch.tensor([-2.0, -1.0, 0.0, -0.0, -0.5, 1.0, 2.0, -50.5, 0.25, -1e10, inf, -inf, nan], dtype=dtype)
     torch.testing.assert_close(compiled(torch.special.zeta)(x, q), torch.special.zeta(x, q), equal_nan=True)
-    for order in (2, 3, 4):
+    for order in (0, 1, 2, 3, 4):
         function = lambda q, order=order: torch.polygamma(order, q)  # noqa: E731
         torch.testing.assert_close(compiled(function)(q), function(q), equal_nan=True, rtol=1e-4, atol=1e-5)
 

@@ -6,11 +6,13 @@ from typing import Any
 
 from pycompiler.torch.aten import (
     activations,
+    arithmetic,
     attention,
     bags,
     bessel,
     contraction,
     control,
+    conversions,
     creation,
     decompositions,
     dirichlet,
@@ -18,6 +20,7 @@ from pycompiler.torch.aten import (
     flexible,
     fourier,
     fractional,
+    gammas,
     grids,
     grouped,
     histograms,
@@ -41,11 +44,13 @@ __all__ = ["FAMILIES", "entry_of"]
 
 FAMILIES = {
     "activations": activations.ops,
+    "arithmetic": arithmetic.ops,
     "attention": attention.ops,
     "bags": bags.ops,
     "bessel": bessel.ops,
     "contraction": contraction.ops,
     "control": control.ops,
+    "conversions": conversions.ops,
     "creation": creation.ops,
     "decompositions": decompositions.ops,
     "dirichlet": dirichlet.ops,
@@ -53,6 +58,7 @@ FAMILIES = {
     "flexible": flexible.ops,
     "fourier": fourier.ops,
     "fractional": fractional.ops,
+    "gammas": gammas.ops,
     "grids": grids.ops,
     "grouped": grouped.ops,
     "histograms": histograms.ops,

@@ -304,6 +304,8 @@ def _nll_loss_backward(
 
 @ops("binary_cross_entropy")
 def _binary_cross_entropy(out: Out, x: Any, y: Any, weight: Any = None, reduction: int = 1) -> Any:
+    out.require((x >= 0) & (x <= 1), "an element of the input is not between 0 and 1")
+    out.require((y >= 0) & (y <= 1), "an element of the target is not between 0 and 1")
     x, y = cast(x, out.compute), cast(y, out.compute)
     made = -(y * pnp.maximum(lax.log(x), -100) + (1 - y) * pnp.maximum(lax.log1p(-x), -100))
     made = made if weight is None else made * cast(weight, made.dtype)

@@ -42,6 +42,9 @@ def _embedding_bag(
 ) -> Any:
     count, width = out.shape
     out.require_within(indices, weight.shape[0])
+    number = cast(indices.shape[0], offsets.dtype)
+    out.require(offsets[:1] == 0, "the first bag must begin at 0")
+    out.require(offsets <= number, "a bag begins behind the last index")
     bags, kept = _bags(indices, offsets, count), _kept(indices, padding_idx)
     rows = pnp.where(kept, cast(weight[indices], out.compute), 0)
     sizes = pnp.zeros((count,), offsets.dtype).at[bags].add(cast(kept[:, 0], offsets.dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,15 +15,22 @@ from pycompiler.torch.table import Family, Out, cast
 ops = Family()
 
 
+def _is_within(value: float, dtype: np.dtype[Any]) -> bool:
+    """Whether a number has a value of an integer dtype. Dtypes without a sign take negative ints."""
+    limits = np.iinfo(dtype)
+    least = -int(limits.max) if dtype.kind == "u" and isinstance(value, int) else int(limits.min)
+    return math.isfinite(value) and least <= value <= int(limits.max)
+
+
 @ops("full", "new_full")
 def _full(out: Out, *given: Any, **options: Any) -> Any:
-    return pnp.broadcast_to(
-        cast(given[-1] if "fill_value" not in options else options["fill_value"], out.dtype), out.shape
-    )
+    return _full_like(out, None, given[-1] if "fill_value" not in options else options["fill_value"])
 
 
 @ops("full_like", "fill")
 def _full_like(out: Out, x: Any, value: Any, **options: Any) -> Any:
+    if out.dtype.kind in "iu" and isinstance(value, (int, float)) and not _is_within(value, out.dtype):
+        raise NotImplementedError(f"{value} as {out.dtype}, for which eager torch raises an error")
     return pnp.broadcast_to(cast(value, out.dtype), out.shape)
 
 

@@ -59,6 +59,7 @@ def _qr(out: Out, x: Any, mode: str = "reduced") -> Any:
 
 @ops("_linalg_svd")
 def _svd(out: Out, x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None) -> Any:
+    out.require(x == x, "the matrix has an element that is nan, with which the algorithm does not converge")
     if not compute_uv:
         nothing = [pnp.zeros(out.sizes.shape(value.shape), x.dtype) for value in (out.value[0], out.value[2])]
         return nothing[0], pnp.linalg.svd(x, compute_uv=False), nothing[1]
@@ -73,11 +74,13 @@ def _eigh(out: Out, x: Any, uplo: str = "L", compute_v: bool = True) -> Any:
 
 @ops("linalg_eig")
 def _eig(out: Out, x: Any) -> Any:
+    out.require(pnp.isfinite(x), "the matrix has an element that is infinite or nan")
     return tuple(pnp.linalg.eig(x))
 
 
 @ops("_linalg_eigvals", "linalg_eigvals")
 def _eigvals(out: Out, x: Any) -> Any:
+    out.require(pnp.isfinite(x), "the matrix has an element that is infinite or nan")
     return pnp.linalg.eigvals(x)
 
 
@@ -139,6 +142,7 @@ def _unpacked(factors: Any, order: Any, dtype: Any) -> tuple[Any, Any, Any]:
 @ops("lu_unpack")
 def _lu_unpack(out: Out, factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     rows = factors.shape[-2]
+    out.require_within(pivots - 1, rows, -2)
     order = linalg.lu_pivots_to_permutation(pivots - 1, rows)
     places, lower, upper = _unpacked(factors, order, factors.dtype)
     nothing = pnp.zeros((0,), factors.dtype)

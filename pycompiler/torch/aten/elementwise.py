@@ -1,4 +1,4 @@
-"""Operations on elements: arithmetic, comparisons, roundings, conversions."""
+"""Operations on elements: functions, comparisons, roundings, bits, tests."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch._inductor.inductor_prims  # noqa: F401 - makes prims::fma known
 
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.scipy import special
-from pycompiler.torch.dtypes import opmath, ours
+from pycompiler.torch.dtypes import opmath
 from pycompiler.torch.table import Family, Out, cast, floats
 
 ops = Family()
@@ -91,15 +90,6 @@ def _lcm(x: Any, y: Any) -> Any:
     return cast(made if dtype.kind == "u" else lax.abs(made), dtype)
 
 
-def _is_pole(x: Any) -> Any:
-    return (x <= 0) & (x == pnp.floor(x))
-
-
-def _zeta(x: Any, q: Any) -> Any:
-    """Torch's is inf at all poles, also where it changes its sign."""
-    return pnp.where(_is_pole(q) & (x > 1), math.inf, special.zeta(x, q))
-
-
 # Two operands of any shapes that broadcast, converted to the dtype of the result. Beside 16-bit floats, torch also
 # rounds a number or a scalar array, except in sums, products and quotients.
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -121,7 +111,6 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "special_xlog1py": special.xlog1py,
     "igamma": special.gammainc,
     "igammac": special.gammaincc,
-    "special_zeta": _zeta,
     "xlogy": special.xlogy,
 }
 
@@ -151,10 +140,11 @@ def _rounding(function: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    return lambda out, x, y: cast(function(_rounded(out, x), _rounded(out, y)), out.dtype)
+    return lambda out, x, y: cast(function(rounded(out, x), rounded(out, y)), out.dtype)
 
 
-def _rounded(out: Out, x: Any) -> Any:
+def rounded(out: Out, x: Any) -> Any:
+    """An operand that torch rounds to the dtype of the result, in the dtype of the computation."""
     return cast(cast(x, out.dtype), out.compute)
 
 
@@ -184,104 +174,10 @@ for _name in ("_neg_view", "_neg_view_copy"):
     ops.add(_name, _unary(lax.neg))
 
 
-@ops("add")
-def _add(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
-    dtype = out.compute
-    x, y = cast(x, dtype), cast(y, dtype)
-    if dtype.kind == "b":
-        return pnp.logical_or(x, y) if alpha else pnp.logical_or(x, pnp.zeros_like(y))
-    return cast(x + (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
-
-
-@ops("_add_relu")
-def _add_relu(out: Out, x: Any, y: Any, alpha: Any = 1) -> Any:
-    return pnp.maximum(_add(out, x, y, alpha=alpha), 0)
-
-
-@ops("sub")
-def _sub(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
-    dtype = out.compute
-    x, y = cast(x, dtype), cast(y, dtype)
-    return cast(x - (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
-
-
-@ops("rsub")
-def _rsub(out: Out, x: Any, y: Any, alpha: Any = 1) -> Any:
-    return _sub(out, y, x, alpha=alpha)
-
-
-@ops("div", "true_divide")
-def _div(out: Out, x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
-    dtype = out.compute
-    x, y = cast(x, dtype), cast(y, dtype)
-    if rounding_mode is None:
-        return cast(x / y, out.dtype)
-    if rounding_mode == "trunc":
-        # Torch rounds the quotient to 16 bits before it takes the fraction away: 1 by 0.1 is 10.
-        quotient = cast(cast(x / y, out.dtype), dtype) if floats(dtype) else None
-        return cast(lax.div(*pnp.broadcast_arrays(x, y)) if quotient is None else pnp.trunc(quotient), out.dtype)
-    return cast(_floored(x, y), out.dtype)
-
-
-def _floored(x: Any, y: Any) -> Any:
-    """The floor of a quotient, as torch and Python compute it: from the remainder, so that it is exact."""
-    if not floats(x.dtype):
-        return pnp.floor_divide(x, y)
-    x, y = pnp.broadcast_arrays(x, y)
-    rest = lax.rem(x, y)
-    quotient = (x - rest) / y
-    quotient = pnp.where((rest != 0) & ((y < 0) != (rest < 0)), quotient - 1, quotient)
-    rounded = pnp.floor(quotient)
-    rounded = pnp.where(quotient - rounded > 0.5, rounded + 1, rounded)
-    rounded = pnp.where(quotient == 0, pnp.copysign(pnp.zeros_like(rounded), x / y), rounded)
-    return pnp.where(y == 0, x / y, rounded)
-
-
-@ops("floor_divide")
-def _floor_divide(out: Out, x: Any, y: Any) -> Any:
-    return _div(out, x, y, rounding_mode="floor")
-
-
-@ops("mul")
-def _mul(out: Out, x: Any, y: Any) -> Any:
-    return cast(pnp.multiply(cast(x, out.compute), cast(y, out.compute)), out.dtype)
-
-
-@ops("remainder")
-def _remainder(out: Out, x: Any, y: Any) -> Any:
-    return cast(pnp.remainder(_rounded(out, x), _rounded(out, y)), out.dtype)
-
-
-@ops("fmod")
-def _fmod(out: Out, x: Any, y: Any) -> Any:
-    return cast(lax.rem(*pnp.broadcast_arrays(_rounded(out, x), _rounded(out, y))), out.dtype)
-
-
 @ops("nextafter")
 def _nextafter(out: Out, x: Any, y: Any) -> Any:
     # The neighbour in the dtype of the result, not in a wider one.
     return pnp.nextafter(cast(x, out.dtype), cast(y, out.dtype))
-
-
-@ops("pow")
-def _pow(out: Out, x: Any, y: Any) -> Any:
-    dtype = out.compute
-    if isinstance(y, (int, float)) and not isinstance(y, bool):
-        x = cast(x, dtype)
-        if y == 2:
-            return cast(x * x, out.dtype)
-        if abs(y) == 0.5 and floats(dtype):
-            return cast((lax.sqrt if y > 0 else lax.rsqrt)(x), out.dtype)
-        if float(y).is_integer() and abs(y) < 32 and (floats(dtype) or y >= 0):
-            return cast(lax.integer_pow(x, int(y)), out.dtype)
-        if not floats(dtype) and y < 0:
-            raise NotImplementedError("negative powers of integers")
-    x, y = _rounded(out, x), _rounded(out, y)
-    if dtype.kind != "i":
-        return cast(pnp.power(x, y), out.dtype)
-    # A negative power of an integer is 0, except of 1 and -1.
-    inverse = pnp.where(lax.abs(x) == 1, pnp.where(y % 2 == 0, 1, x), 0)
-    return cast(pnp.where(y < 0, inverse, pnp.power(x, pnp.maximum(y, 0))), out.dtype)
 
 
 @ops("abs")
@@ -301,27 +197,6 @@ def _sign(out: Out, x: Any) -> Any:
 @ops("signbit")
 def _signbit(out: Out, x: Any) -> Any:
     return pnp.signbit(x) if floats(x.dtype) else cast(x, out.dtype) & False if x.dtype == bool else x < 0
-
-
-@ops("square")
-def _square(out: Out, x: Any) -> Any:
-    x = cast(x, out.compute)
-    return cast(x * x, out.dtype)
-
-
-@ops("positive", "alias", "detach", "detach_copy", "lift_fresh_copy", "lift_fresh", "lift", "clone")
-def _same(out: Out, x: Any, **options: Any) -> Any:
-    return x
-
-
-@ops("_to_copy", "prims::convert_element_type")
-def _to_copy(out: Out, x: Any, *given: Any, **options: Any) -> Any:
-    return cast(x, out.dtype)
-
-
-@ops("copy")
-def _copy(out: Out, x: Any, source: Any, non_blocking: bool = False) -> Any:
-    return pnp.broadcast_to(cast(source, out.dtype), out.shape)
 
 
 @ops("bitwise_not")
@@ -423,52 +298,6 @@ def _frexp(out: Out, x: Any) -> Any:
     return cast(mantissa, x.dtype), cast(exponent, np.dtype(np.int32))
 
 
-@ops("ldexp")
-def _ldexp(out: Out, x: Any, y: Any) -> Any:
-    return cast(cast(x, out.compute) * lax.exp2(cast(y, out.compute)), out.dtype)
-
-
-@ops("lerp")
-def _lerp(out: Out, start: Any, end: Any, weight: Any) -> Any:
-    dtype = out.compute
-    start, end, weight = cast(start, dtype), cast(end, dtype), cast(weight, dtype)
-    near = start + weight * (end - start)
-    far = end - (end - start) * (1 - weight)
-    return cast(pnp.where(abs(weight) < 0.5, near, far), out.dtype)
-
-
-@ops("addcmul")
-def _addcmul(out: Out, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
-    dtype = out.compute
-    return cast(cast(x, dtype) + cast(value, dtype) * cast(a, dtype) * cast(b, dtype), out.dtype)
-
-
-@ops("prims::fma")
-def _fma(out: Out, a: Any, b: Any, x: Any) -> Any:
-    dtype = out.compute
-    return cast(cast(a, dtype) * cast(b, dtype) + cast(x, dtype), out.dtype)
-
-
-@ops("addcdiv")
-def _addcdiv(out: Out, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
-    dtype = out.compute
-    return cast(cast(x, dtype) + cast(value, dtype) * (cast(a, dtype) / cast(b, dtype)), out.dtype)
-
-
-@ops("polygamma")
-def _polygamma(out: Out, n: int, x: Any) -> Any:
-    x = cast(x, out.compute)
-    made = special.polygamma(n, x)
-    if n > 1:
-        made = pnp.where(_is_pole(x), -math.inf if n % 2 == 0 else math.inf, made)
-    return cast(made, out.dtype)
-
-
-@ops("mvlgamma")
-def _mvlgamma(out: Out, x: Any, p: int) -> Any:
-    return cast(special.multigammaln(cast(x, out.compute), p), out.dtype)
-
-
 @ops("logit")
 def _logit(out: Out, x: Any, eps: float | None = None) -> Any:
     x = cast(x, out.compute)
@@ -484,77 +313,3 @@ def _nan_to_num(out: Out, x: Any, nan: Any = None, posinf: Any = None, neginf: A
     x = pnp.where(x != x, cast(0.0 if nan is None else nan, x.dtype), x)
     x = pnp.where(x == math.inf, cast(largest if posinf is None else posinf, x.dtype), x)
     return pnp.where(x == -math.inf, cast(-largest if neginf is None else neginf, x.dtype), x)
-
-
-@ops("angle")
-def _angle(out: Out, x: Any) -> Any:
-    if x.dtype.kind == "c":
-        return lax.atan2(x.imag, x.real)
-    x = cast(x, out.compute)
-    return cast(pnp.where(x != x, x, pnp.where(x < 0, math.pi, 0.0).astype(x.dtype)), out.dtype)
-
-
-@ops("conj_physical", "_conj", "_conj_copy", "_conj_physical")
-def _conj(out: Out, x: Any) -> Any:
-    return lax.conj(x) if x.dtype.kind == "c" else x
-
-
-@ops("real")
-def _real(out: Out, x: Any) -> Any:
-    return lax.real(x) if x.dtype.kind == "c" else x
-
-
-@ops("imag")
-def _imag(out: Out, x: Any) -> Any:
-    return lax.imag(x)
-
-
-@ops("complex")
-def _complex(out: Out, real: Any, imag: Any) -> Any:
-    return lax.complex(*pnp.broadcast_arrays(real, imag))
-
-
-@ops("polar")
-def _polar(out: Out, length: Any, angle: Any) -> Any:
-    return lax.complex(*pnp.broadcast_arrays(length * lax.cos(angle), length * lax.sin(angle)))
-
-
-@ops("view_as_real", "view_as_real_copy")
-def _view_as_real(out: Out, x: Any) -> Any:
-    return pnp.stack([lax.real(x), lax.imag(x)], axis=-1)
-
-
-@ops("view_as_complex", "view_as_complex_copy")
-def _view_as_complex(out: Out, x: Any) -> Any:
-    return lax.complex(x[..., 0], x[..., 1])
-
-
-@ops("view.dtype")
-def _view_dtype(out: Out, x: Any, dtype: Any) -> Any:
-    wanted = ours(dtype)
-    if x.dtype == wanted:
-        return x
-    if x.dtype.kind == "c":
-        # The parts of complex numbers lie beside each other.
-        x = pnp.stack([lax.real(x), lax.imag(x)], axis=-1).reshape(
-            *x.shape[:-1], -1 if x.ndim == 0 else 2 * x.shape[-1]
-        )
-    if wanted.kind == "c":
-        parts = _bits(x, np.dtype(np.float32 if wanted.itemsize == 8 else np.float64))
-        return lax.complex(parts[..., 0::2], parts[..., 1::2])
-    return _bits(x, wanted)
-
-
-def _bits(x: Any, wanted: np.dtype[Any]) -> Any:
-    """The bits of the elements as numbers of another dtype, along the last axis."""
-    if "b" in (x.dtype.kind, wanted.kind):
-        # Torch's bools have one byte.
-        byte = np.dtype(np.uint8)
-        return cast(_bits(x, byte), wanted) if wanted.kind == "b" else _bits(cast(x, byte), wanted)
-    if x.dtype == wanted:
-        return x
-    ratio = wanted.itemsize // x.dtype.itemsize
-    if ratio > 1:
-        return lax.bitcast_convert_type(x.reshape(*x.shape[:-1], x.shape[-1] // ratio, ratio), wanted)
-    made = lax.bitcast_convert_type(x, wanted)
-    return made if ratio == 1 else made.reshape(*x.shape[:-1], x.shape[-1] * (x.dtype.itemsize // wanted.itemsize))

@@ -20,24 +20,29 @@ ops = Family()
 @ops("histc")
 def _histc(out: Out, x: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Any:
     x = cast(x.reshape(-1), out.compute)
-    low, high = _bounds(x, min, max)
+    low, high = _bounds(out, x, min, max)
     inside = (x >= low) & (x <= high)
     place = pnp.clip(lax.floor((x - low) * (bins / (high - low))).astype(np.int64), 0, bins - 1)
     counts = pnp.zeros((bins,), out.compute).at[pnp.where(inside, place, bins)].add(1, mode="drop")
     return cast(counts, out.dtype)
 
 
-def _bounds(x: Any, low: Any, high: Any) -> tuple[Any, Any]:
+def _bounds(out: Out, x: Any, low: Any, high: Any) -> tuple[Any, Any]:
     """The given bounds; if they are equal, the least and the greatest element."""
     is_open, low, high = low == high, cast(low, x.dtype), cast(high, x.dtype)
     if is_open:
         if x.shape[0] != 0:
             low, high = pnp.min(x), pnp.max(x)
+            _require_finite(out, low, high)
         low, high = (pnp.where(low == high, bound + more, bound) for bound, more in ((low, -1), (high, 1)))
     return low, high
 
 
-def _edges(x: Any, counts: Sequence[int], bounds: Sequence[float] | None) -> list[Any]:
+def _require_finite(out: Out, low: Any, high: Any) -> None:
+    out.require(pnp.isfinite(low) & pnp.isfinite(high), "the range of the elements is not finite")
+
+
+def _edges(out: Out, x: Any, counts: Sequence[int], bounds: Sequence[float] | None) -> list[Any]:
     """Edges of equal bins for each column of x."""
     made = []
     for number, count in enumerate(counts):
@@ -47,6 +52,7 @@ def _edges(x: Any, counts: Sequence[int], bounds: Sequence[float] | None) -> lis
             low, high = cast(0, x.dtype), cast(1, x.dtype)
         else:
             low, high = pnp.min(x[:, number]), pnp.max(x[:, number])
+            _require_finite(out, low, high)
         low, high = (pnp.where(low == high, bound + more, bound) for bound, more in ((low, -0.5), (high, 0.5)))
         made.append(pnp.linspace(low, high, count + 1, dtype=x.dtype))
     return made
@@ -82,7 +88,7 @@ def _histogram(
     out: Out, x: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     x = x.reshape(-1, 1)
-    edges = _edges(x, [bins], range)
+    edges = _edges(out, x, [bins], range)
     return _counted(out, x, edges, weight, density), edges[0]
 
 
@@ -95,7 +101,7 @@ def _histogram_of_edges(out: Out, x: Any, bins: Any, *, weight: Any = None, dens
 def _bin_edges(
     out: Out, x: Any, bins: Sequence[int], *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
-    return tuple(_edges(_rows(x), bins, range))
+    return tuple(_edges(out, _rows(x), bins, range))
 
 
 @ops("_histogramdd_from_bin_cts")
@@ -103,7 +109,7 @@ def _from_bin_counts(
     out: Out, x: Any, bins: Sequence[int], *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     x = _rows(x)
-    return _counted(out, x, _edges(x, bins, range), weight, density)
+    return _counted(out, x, _edges(out, x, bins, range), weight, density)
 
 
 @ops("_histogramdd_from_bin_tensors")

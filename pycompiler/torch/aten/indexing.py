@@ -263,6 +263,8 @@ def _masked_fill(out: Out, x: Any, mask: Any, value: Any) -> Any:
 def _masked_scatter(out: Out, x: Any, mask: Any, source: Any) -> Any:
     x, mask = pnp.broadcast_to(x, out.shape), pnp.broadcast_to(mask, out.shape)
     place = lax.cumsum(cast(mask.reshape(-1), np.dtype(np.int64)), 0) - 1
+    number = cast(math.prod(source.shape), place.dtype)
+    out.require(place < number, "the source has fewer elements than the mask selects")
     picked = pnp.take(cast(source, x.dtype).reshape(-1), pnp.maximum(place, 0), mode="clip")
     return pnp.where(mask, picked.reshape(x.shape), x)
 
@@ -300,6 +302,9 @@ def _repeat_interleave(out: Out, x: Any, repeats: int, dim: Any = None, *, outpu
 def _repeat_interleave_each(out: Out, repeats: Any, *, output_size: Any = None) -> Any:
     if output_size is None:
         raise NotImplementedError("the size of the result depends on data: give output_size")
+    out.require(repeats >= 0, "a number of repetitions is negative")
+    total = pnp.sum(repeats)
+    out.require(total == cast(output_size, total.dtype), "the numbers of repetitions do not add up to output_size")
     numbers = lax.iota(repeats.dtype, repeats.shape[0])
     return pnp.repeat(numbers, repeats, total_repeat_length=output_size)
 

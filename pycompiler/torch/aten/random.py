@@ -54,6 +54,8 @@ def _randn(out: Out, *given: Any, generator: Any = None, **options: Any) -> Any:
 @ops("normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor")
 def _normal(out: Out, mean: Any, std: Any = 1.0, *, generator: Any = None) -> Any:
     _own(generator)
+    if hasattr(std, "dtype"):
+        out.require(std >= 0, "a standard deviation is negative")
     made = random.normal(out.key(), out.shape, out.compute)
     return cast(made * cast(std, out.compute) + cast(mean, out.compute), out.dtype)
 
@@ -66,6 +68,8 @@ def _normal_functional(out: Out, x: Any, mean: float = 0.0, std: float = 1.0, *,
 @ops("uniform")
 def _uniform_between(out: Out, x: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
     _own(generator)
+    if low > high:
+        raise NotImplementedError(f"numbers from {low} to {high}")
     start = complex(low, low) if out.dtype.kind == "c" else low
     return cast(cast(_uniform(out), out.compute) * (high - low) + start, out.dtype)
 
@@ -89,6 +93,10 @@ def _randperm(out: Out, n: Any, generator: Any = None, **options: Any) -> Any:
 def _bernoulli(out: Out, x: Any, p: Any = None, *, generator: Any = None) -> Any:
     _own(generator)
     p = x if p is None else p
+    if hasattr(p, "dtype"):
+        out.require((p >= 0) & (p <= 1), "a probability is not between 0 and 1")
+    elif not 0 <= p <= 1:
+        raise NotImplementedError(f"the probability {p}, which is not between 0 and 1")
     made = random.uniform(out.key(), out.shape, np.float32 if out.dtype.itemsize < 8 else np.float64)
     return cast(made < cast(p, made.dtype), out.dtype)
 
@@ -150,7 +158,10 @@ def _geometric(out: Out, x: Any, p: float, *, generator: Any = None) -> Any:
 @ops("multinomial")
 def _multinomial(out: Out, weights: Any, count: int, replacement: bool = False, *, generator: Any = None) -> Any:
     _own(generator)
-    logits = lax.log(cast(weights, np.dtype(np.float64)))
+    out.require((weights >= 0) & (weights < math.inf), "a weight is negative, infinite or nan")
+    wide = cast(weights, np.dtype(np.float64))
+    out.require(pnp.sum(wide, axis=-1) > 0, "all weights of a distribution are 0")
+    logits = lax.log(wide)
     batch = weights.shape[:-1]
     if replacement:
         drawn = random.gumbel(out.key(), (*batch, count, weights.shape[-1]), np.float64)
@@ -162,21 +173,24 @@ def _multinomial(out: Out, weights: Any, count: int, replacement: bool = False, 
 @ops("poisson")
 def _poisson(out: Out, mean: Any, generator: Any = None) -> Any:
     _own(generator)
+    out.require(mean >= 0, "a rate is negative or nan")
     return cast(random.poisson(out.key(), cast(mean, out.compute), dtype=np.int64), out.dtype)
 
 
 @ops("binomial")
 def _binomial(out: Out, count: Any, probability: Any, generator: Any = None) -> Any:
     _own(generator)
-    made = random.binomial(out.key(), cast(count, out.compute), cast(probability, out.compute), dtype=out.compute)
-    return cast(made, out.dtype)
+    count, probability = pnp.maximum(cast(count, out.compute), 0), pnp.clip(cast(probability, out.compute), 0, 1)
+    return cast(random.binomial(out.key(), count, probability, dtype=out.compute), out.dtype)
 
 
 @ops("_standard_gamma")
 def _standard_gamma(out: Out, alpha: Any, generator: Any = None) -> Any:
     _own(generator)
     made = random.gamma(out.key(), cast(alpha, out.compute), dtype=out.compute)
-    return cast(pnp.maximum(made, pnp.finfo(out.dtype).tiny), out.dtype)
+    # Where alpha is no positive number, too.
+    least = pnp.finfo(out.dtype).tiny
+    return cast(pnp.where(made > least, made, least), out.dtype)
 
 
 @ops("_standard_gamma_grad")
