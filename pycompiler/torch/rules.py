@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch._C import DispatchKey  # pyright: ignore[reportAttributeAccessIssue]
+from torch._decomp.decompositions import upsample_compute_output_size
 
 __all__ = ["RULES", "corrected"]
 
@@ -34,28 +35,55 @@ def _multilabel_margin_loss(x: torch.Tensor, target: torch.Tensor, reduction: in
     return made, is_target.to(x.dtype).reshape(target.shape)
 
 
+def _resized(operation: Any) -> dict[Any, Callable[..., Any]]:
+    """Images of bytes stay one operation, whose row rounds as torch does: its rule rounds the exact result."""
+    torchs = {target: target.py_kernels[DispatchKey.Autograd] for target in (operation.default, operation.vec)}
+
+    def default(x: torch.Tensor, *args: Any) -> torch.Tensor:
+        if x.dtype != torch.uint8:
+            return torchs[operation.default](x, *args)
+        with torch._C._AutoDispatchBelowAutograd():  # pyright: ignore[reportAttributeAccessIssue]
+            return operation.default(x, *args)
+
+    def vec(x: torch.Tensor, size: Any, align_corners: bool, scales: Any = None) -> torch.Tensor:
+        if x.dtype != torch.uint8:
+            return torchs[operation.vec](x, size, align_corners, scales)
+        size = upsample_compute_output_size(x.shape, size, scales)
+        return default(x, size, align_corners, *(scales or (None, None)))
+
+    return {operation.default: default, operation.vec: vec}
+
+
 # By operation.
 RULES: dict[Any, Callable[..., Any]] = {
     torch.ops.aten.multilabel_margin_loss_forward.default: _multilabel_margin_loss,
+    **_resized(torch.ops.aten.upsample_bilinear2d),
+    **_resized(torch.ops.aten.upsample_bicubic2d),
 }
 
 
 @contextlib.contextmanager
 def corrected() -> Iterator[None]:
     """Within it, torch's traces use these rules where they use torch's own."""
-    kept = {target: target.py_kernels.get(DispatchKey.Autograd) for target in RULES}
+    kept = {(target, key): target.py_kernels.get(key) for target in RULES for key in _keys(target)}
     try:
-        for target, rule in RULES.items():
-            _enter(target, rule)
+        for target, key in kept:
+            _enter(target, key, RULES[target])
         yield
     finally:
-        for target, rule in kept.items():
-            _enter(target, rule)
+        for (target, key), rule in kept.items():
+            _enter(target, key, rule)
 
 
-def _enter(target: Any, rule: Callable[..., Any] | None) -> None:
-    target.py_kernels.pop(DispatchKey.Autograd, None)
+def _keys(target: Any) -> list[Any]:
+    """Where torch may use its rule: in inference mode, too."""
+    implicit = DispatchKey.CompositeImplicitAutograd
+    return [DispatchKey.Autograd, *[key for key in (implicit,) if key in target.py_kernels]]
+
+
+def _enter(target: Any, key: Any, rule: Callable[..., Any] | None) -> None:
+    target.py_kernels.pop(key, None)
     if rule is not None:
-        target.py_kernels[DispatchKey.Autograd] = rule
+        target.py_kernels[key] = rule
     # Torch keeps the kernel of each dispatch.
     target._dispatch_cache.clear()

@@ -165,6 +165,25 @@ def test_images_of_bytes_with_smoothing(mode, size, align):
     assert torch.equal(compiled(function)(image), function(image))
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("to", [{"size": (9, 7)}, {"size": (3, 2)}, {"scale_factor": 1.7}, {"scale_factor": (0.4, 2)}])
+@pytest.mark.parametrize("align", [False, True])
+def test_images_of_bytes(mode, to, align):
+    """Torch's rule rounds the exact result, and torch itself the weights and each axis."""
+    function = lambda x: F.interpolate(x, mode=mode, align_corners=align, **to)  # noqa: E731
+    for shape in ((2, 3, 6, 5), (1, 5, 40, 30)):
+        image = torch.randint(0, 256, shape, dtype=torch.uint8)
+        for channels_last in (False, True):
+            image = image.contiguous(memory_format=torch.channels_last) if channels_last else image
+            torch._dynamo.reset()
+            assert torch.equal(compiled(function)(image), function(image))
+        with torch.inference_mode():
+            assert torch.equal(compiled(function)(image), function(image))
+        torch.testing.assert_close(compiled(function)(image / 3), function(image / 3), rtol=1e-4, atol=1e-3)
+        with torch.inference_mode():
+            torch.testing.assert_close(compiled(function)(image / 3), function(image / 3), rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32, torch.uint64])
 def test_sizes_of_numbers_without_a_sign(dtype):
     x = torch.tensor([0, 1, 200], dtype=dtype)

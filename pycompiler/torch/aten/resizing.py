@@ -51,6 +51,18 @@ def _linear(size: int, made: int, align: bool, scale: float | None) -> np.ndarra
     return matrix
 
 
+def _cubic(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
+    """Matrices of the cubic kernel with a = -0.75. The elements at the edges continue outside."""
+    places = _source(size, made, align, scale)
+    low = np.floor(places).astype(int)
+    matrix = np.zeros((made, size))
+    for step in range(-1, 3):
+        x = abs(places - low - step)
+        near, far = (1.25 * x - 2.25) * x * x + 1, ((-0.75 * x + 3.75) * x - 6) * x + 3
+        np.add.at(matrix, (np.arange(made), np.clip(low + step, 0, size - 1)), np.where(x <= 1, near, far))
+    return matrix
+
+
 def _triangle(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.maximum(1 - abs(x), 0)
 
@@ -117,6 +129,7 @@ for _name, _count, _matrix in (
     ("upsample_linear1d", 1, _linear),
     ("upsample_bilinear2d", 2, _linear),
     ("upsample_trilinear3d", 3, _linear),
+    ("upsample_bicubic2d", 2, _cubic),
     ("_upsample_bilinear2d_aa", 2, _smoothed(_triangle, 1)),
     ("_upsample_bicubic2d_aa", 2, _smoothed(_keys, 2)),
     ("_upsample_lanczos2d_aa", 2, _smoothed(_lanczos, 3)),
