@@ -15,6 +15,9 @@ READS = {
     "embedding_bag": (lambda x, i: F.embedding_bag(i[None], x), 3, False),
     "take": (lambda x, i: x.take(i), 12, True),
     "nll_loss": (lambda x, i: F.nll_loss(x[:2], i), 4, False),
+    "searchsorted": (lambda x, i: torch.searchsorted(x[0, :2], x[1], sorter=i), 2, False),
+    "max_unpool": (lambda x, i: F.max_unpool1d(x[None, None, 0, :2], i[None, None], 2), 4, False),
+    "max_unpool of planes": (lambda x, i: F.max_unpool2d(x[None, :, None, :2], i.expand(1, 3, 1, 2), 2), 8, False),
     "cross_entropy": (lambda x, i: F.cross_entropy(x[:2], i), 4, False),
 }
 UPDATES = {

@@ -24,12 +24,22 @@ def _h(x: Any) -> Any:
     return lax.conj(x) if x.dtype.kind == "c" else x
 
 
+def _first(failed: Any) -> Any:
+    """The number, from 1, of the first pivot that has failed, for each matrix; 0 if none has."""
+    if not failed.shape[-1]:
+        return pnp.zeros(failed.shape[:-1], _INT32)
+    return cast(pnp.where(pnp.any(failed, axis=-1), pnp.argmax(failed, axis=-1) + 1, 0), _INT32)
+
+
 def _info(factors: Any) -> Any:
-    """The number, from 1, of the first pivot that is 0, for each matrix; 0 if there is none."""
+    """The number of the first pivot that is 0. A matrix with nan has none."""
     zero = pnp.diagonal(factors, axis1=-2, axis2=-1) == 0
-    if not zero.shape[-1]:
-        return pnp.zeros(zero.shape[:-1], _INT32)
-    return cast(pnp.where(pnp.any(zero, axis=-1), pnp.argmax(zero, axis=-1) + 1, 0), _INT32)
+    return _first(zero & ~pnp.any(factors != factors, axis=(-1, -2))[..., None])
+
+
+def _require_factors(out: Out, info: Any, check_errors: bool) -> None:
+    if check_errors:
+        out.require(info == 0, "the matrix has no factors: it is singular, or not positive definite")
 
 
 def _turned(out: Out, x: Any) -> Any:
@@ -41,13 +51,15 @@ def _turned(out: Out, x: Any) -> Any:
 def _cholesky_ex(out: Out, x: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     made = linalg.cholesky(_h(x) if upper else x, symmetrize_input=False)
     # A matrix that is not positive definite gives nan; torch gives the number of the first such minor.
-    failed = pnp.any(made != made, axis=(-1, -2)) & ~pnp.any(x != x, axis=(-1, -2))
-    return _h(made) if upper else made, cast(failed, _INT32)
+    pivots = pnp.diagonal(made, axis1=-2, axis2=-1)
+    info = _first(pivots != pivots)
+    _require_factors(out, info, check_errors)
+    return _h(made) if upper else made, info
 
 
 @ops("cholesky")
 def _cholesky(out: Out, x: Any, upper: bool = False) -> Any:
-    return _cholesky_ex(out, x, upper=upper)[0]
+    return _cholesky_ex(out, x, upper=upper, check_errors=True)[0]
 
 
 @ops("linalg_qr")
@@ -57,9 +69,13 @@ def _qr(out: Out, x: Any, mode: str = "reduced") -> Any:
     return tuple(pnp.linalg.qr(x, mode=mode))
 
 
+def _require_no_nan(out: Out, x: Any) -> None:
+    out.require(x == x, "the matrix has an element that is nan, with which the algorithm does not converge")
+
+
 @ops("_linalg_svd")
 def _svd(out: Out, x: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None) -> Any:
-    out.require(x == x, "the matrix has an element that is nan, with which the algorithm does not converge")
+    _require_no_nan(out, x)
     if not compute_uv:
         nothing = [pnp.zeros(out.sizes.shape(value.shape), x.dtype) for value in (out.value[0], out.value[2])]
         return nothing[0], pnp.linalg.svd(x, compute_uv=False), nothing[1]
@@ -86,7 +102,9 @@ def _eigvals(out: Out, x: Any) -> Any:
 
 @ops("linalg_inv_ex")
 def _inv_ex(out: Out, x: Any, *, check_errors: bool = False) -> Any:
-    return pnp.linalg.inv(x), _info(linalg.lu(x)[0])
+    info = _info(linalg.lu(x)[0])
+    _require_factors(out, info, check_errors)
+    return pnp.linalg.inv(x), info
 
 
 @ops("linalg_solve_triangular")
@@ -119,7 +137,9 @@ def _lu_factor_ex(out: Out, x: Any, *, pivot: bool = True, check_errors: bool = 
     if not pivot:
         raise NotImplementedError("pivot=False")
     factors, pivots = _lu(x)
-    return factors, pivots, _info(factors)
+    info = _info(factors)
+    _require_factors(out, info, check_errors)
+    return factors, pivots, info
 
 
 @ops("linalg_lu")
@@ -163,7 +183,9 @@ def _slogdet(out: Out, x: Any) -> Any:
 @ops("_linalg_solve_ex")
 def _solve_ex(out: Out, a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     factors, pivots = _lu(a)
-    return _solved(a, b, out, left), factors, pivots, _info(factors)
+    info = _info(factors)
+    _require_factors(out, info, check_errors)
+    return _solved(a, b, out, left), factors, pivots, info
 
 
 def _solved(a: Any, b: Any, out: Out, left: bool) -> Any:
@@ -229,6 +251,7 @@ def _pinv(out: Out, x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bo
         s, u = pnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)
         s, vh = abs(s), pnp.where(s < 0, -1, 1)[..., None] * _h(u)
     else:
+        _require_no_nan(out, x)
         u, s, vh = pnp.linalg.svd(x, full_matrices=False)
     largest = pnp.max(s, axis=-1, keepdims=True, initial=0)
     eps = float(pnp.finfo(s.dtype).eps) * max(x.shape[-2:])

@@ -106,7 +106,10 @@ def _ldl_factor_ex(out: Out, x: Any, *, hermitian: bool = False, check_errors: b
                 for value, dtype in zip(out.value, (x.dtype, _INT32, _INT32), strict=True)
             ]
         )
-    return _each(lambda one: _factor(one, hermitian), x)
+    made = _each(lambda one: _factor(one, hermitian), x)
+    if check_errors:
+        out.require(made[2] == 0, "the matrix has no factors: it is singular")
+    return made
 
 
 def _solve(factors: Any, pivots: Any, b: Any, hermitian: bool) -> Any:

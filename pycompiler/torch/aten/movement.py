@@ -102,6 +102,9 @@ def _slice_scatter(
 @ops("select_scatter")
 def _select_scatter(out: Out, x: Any, source: Any, dim: int, index: Any) -> Any:
     axis = axis_of(dim, x.ndim)
+    size = x.shape[axis]
+    if isinstance(index, int) and isinstance(size, int) and not -size <= index < size:
+        raise NotImplementedError(f"the index {index} of an axis of size {size}")
     return x.at[(slice(None),) * axis + (index,)].set(cast(source, x.dtype))
 
 

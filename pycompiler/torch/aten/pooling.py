@@ -276,6 +276,22 @@ ops.add("adaptive_max_pool2d_backward", _adaptive_max_pool_backward(2))
 ops.add("adaptive_max_pool3d_backward", _adaptive_max_pool_backward(3))
 
 
+def _max_unpool(count: int) -> Any:
+    def unpool(out: Out, x: Any, indices: Any, sizes: Any, *options: Any) -> Any:
+        planes, number = math.prod(x.shape[: x.ndim - count]), math.prod(out.shape[x.ndim - count :])
+        places = indices.reshape(planes, math.prod(x.shape[x.ndim - count :]))
+        out.require_within(places, number, x.ndim - count)
+        rows = lax.broadcasted_iota(places.dtype, places.shape, 0)
+        made = pnp.zeros((planes, number), out.dtype).at[rows, places].set(x.reshape(places.shape))
+        return made.reshape(out.shape)
+
+    return unpool
+
+
+ops.add("max_unpool2d", _max_unpool(2))
+ops.add("max_unpool3d", _max_unpool(3))
+
+
 @ops("im2col")
 def _im2col(out: Out, x: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     return _columns(x, *_options(2, kernel, stride, padding, dilation)).reshape(out.shape)

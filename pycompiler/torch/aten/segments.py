@@ -89,6 +89,10 @@ def _segment_reduce(
     unsafe: bool = False,
     initial: Any = None,
 ) -> Any:
+    if lengths is not None and not unsafe:
+        out.require(lengths >= 0, "a length is negative")
+        total = pnp.sum(lengths, axis=-1)
+        out.require(total == cast(data.shape[axis], total.dtype), "the lengths do not add up to the size of the axis")
     parts = _segments(data, axis, lengths, offsets)
     made = parts.reduced(reduce, parts.rows(cast(data, out.compute)), _FIRST[reduce] if initial is None else initial)
     if reduce == "mean":

@@ -117,6 +117,7 @@ def _searchsorted(
     sorter: Any = None,
 ) -> Any:
     if sorter is not None:
+        out.require_within(sorter, sequence.shape[-1], sequence.ndim - 1)
         sequence = pnp.take_along_axis(sequence, sorter, axis=-1)
     side = side or ("right" if right else "left")
     dtype = out.common(0, 1)
