@@ -66,6 +66,18 @@ def test_neighbours_of_numbers(dtype):
     agree(lambda x: torch.nextafter(x.detach(), torch.tensor([2.0, 2.0, 1.0, 2.0, 0.0], dtype=dtype)), x, exact=True)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_signs_of_remainders(dtype):
+    """A remainder of 0 keeps the sign of the first operand."""
+    values = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 4.0, -4.0, math.inf, -math.inf, math.nan], dtype=dtype)
+    x, y = (one.reshape(-1) for one in torch.meshgrid(values, values, indexing="ij"))
+    made = torch.compile(torch.remainder, backend="pycompiler")(x, y)
+    wanted = torch.remainder(x, y)
+    torch.testing.assert_close(made, wanted, equal_nan=True, rtol=0, atol=0)
+    assert torch.equal(made.signbit() & ~made.isnan(), wanted.signbit() & ~wanted.isnan())
+    agree(torch.remainder, x[(y != 0) & x.isfinite()], y[(y != 0) & x.isfinite()])
+
+
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32], ids=str)
 def test_least_multiples_that_overflow(dtype):
     x = torch.tensor([100, 30000 if dtype == torch.int16 else 5, -7], dtype=dtype)

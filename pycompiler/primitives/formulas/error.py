@@ -59,7 +59,8 @@ def _log_ndtr(x: Lanes, is_single: bool) -> Lanes:
     if is_single:  # the logarithms in float32, of exact numbers
         left = log(half.to(rules.FLOAT32)) - (x * x * 0.5).to(rules.FLOAT32)
         return where(x.to(rules.FLOAT32) > 0, log1p(-tail.to(rules.FLOAT32)), left)
-    value = log1p(where(x > 0, -tail, half - 1))
+    # Far on the left, where 1 - half is 1, the square is all that counts.
+    value = log1p(where(x > 0, -tail, where(half < 2.0**-53, 2.0**-53, half) - 1))
     return where(x > 0, value, value - x * x * 0.5)
 
 

@@ -92,7 +92,12 @@ def _mul(out: Out, x: Any, y: Any) -> Any:
 @ops("remainder")
 def _remainder(out: Out, x: Any, y: Any) -> Any:
     _require_divisors(out, out.dtype, y)
-    return cast(pnp.remainder(rounded(out, x), rounded(out, y)), out.dtype)
+    x, y = pnp.broadcast_arrays(rounded(out, x), rounded(out, y))
+    if not floats(out.dtype):
+        return cast(pnp.remainder(x, y), out.dtype)
+    # A rest of 0 keeps the sign of x.
+    rest = lax.rem(x, y)
+    return cast(pnp.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest), out.dtype)
 
 
 @ops("fmod")

@@ -452,6 +452,12 @@ def test_derivatives_of_log_ndtr_far_out():
     assert (float(slope(20.0)), float(bend(20.0))) == (0, 0)
 
 
+def test_log_ndtr_far_to_the_left():
+    x = np.array([-1e8, -1e15, -1e16, -1e17, -1e20, -1e100, -1e150, -np.inf])
+    with pc.enable_x64(True):
+        np.testing.assert_allclose(special.log_ndtr(x), scipy.special.log_ndtr(x), rtol=1e-14)
+
+
 def test_rising_factorials_from_poles():
     z, m = np.meshgrid(np.arange(-6, 4, 0.5), np.arange(-5, 6, 0.5))
     np.testing.assert_allclose(
