@@ -16,7 +16,9 @@ endfunction()
 
 add_extension_module(_runtime "${CMAKE_SOURCE_DIR}/runtime/python")
 # One file instead of eleven, each of which parses the same headers.
-set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+if(TARGET nanobind-static)
+  set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+endif()
 target_link_libraries(_runtime PRIVATE PyCompilerPjrt PyCompilerRuntime)
 target_include_directories(_runtime PRIVATE "${CMAKE_SOURCE_DIR}/runtime/python")
 # The raw types call Python, which may end a thread in such a call when the interpreter is ending, by pthread_exit. What
