@@ -50,7 +50,11 @@ void hoistLimit(scf::WhileOp loop) {
 struct CountingLoop {
   scf::WhileOp loop;
   unsigned counter; // the number of the argument
-  Value limit;
+  unsigned limit;   // the number of the operand of the comparison: the limit may be a result of a loop that is replaced
+
+  Value getLimit() const {
+    return scf::WhileOp(loop).getConditionOp().getCondition().getDefiningOp()->getOperand(limit);
+  }
 };
 
 std::optional<CountingLoop> countsUp(scf::WhileOp loop) {
@@ -66,13 +70,13 @@ std::optional<CountingLoop> countsUp(scf::WhileOp loop) {
   auto next = loop.getYieldOp().getOperand(counter.getArgNumber()).getDefiningOp<arith::AddIOp>();
   if (!next || llvm::none_of(next->getOperands(), [](Value value) { return matchPattern(value, m_One()); }))
     return std::nullopt;
-  return CountingLoop{loop, counter.getArgNumber(), isMirrored ? condition.getLhs() : condition.getRhs()};
+  return CountingLoop{loop, counter.getArgNumber(), isMirrored ? 0U : 1U};
 }
 
 /// Upstream's pattern uses the counter of the last iteration as the counter after the loop.
 bool uplift(IRRewriter &rewriter, const CountingLoop &counting) {
   scf::WhileOp loop = counting.loop;
-  Value start = loop.getInits()[counting.counter], end = loop.getResult(counting.counter);
+  Value start = loop.getInits()[counting.counter], end = loop.getResult(counting.counter), limit = counting.getLimit();
   SmallVector<OpOperand *> uses(llvm::make_pointer_range(end.getUses()));
   FailureOr<scf::ForOp> made = scf::upliftWhileToForLoop(rewriter, loop);
   if (failed(made))
@@ -80,7 +84,7 @@ bool uplift(IRRewriter &rewriter, const CountingLoop &counting) {
   if (uses.empty())
     return true;
   rewriter.setInsertionPointAfter(*made);
-  Value last = arith::MaxSIOp::create(rewriter, made->getLoc(), start, counting.limit);
+  Value last = arith::MaxSIOp::create(rewriter, made->getLoc(), start, limit);
   for (OpOperand *use : uses)
     use->set(last);
   return true;

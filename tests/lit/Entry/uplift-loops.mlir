@@ -169,3 +169,46 @@ func.func @main(%from: memref<i32> {array.role = "argument"}, %n: memref<i32> {a
   memref.store %last, %r[] : memref<i32>
   return
 }
+
+// -----
+
+// The limit of a loop is the counter of the loop before it, which has been replaced by then.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[START:.*]] = arith.constant 0
+// CHECK:         %[[END:.*]] = memref.load %arg0
+// CHECK:         scf.for
+// CHECK:         %[[FIRST:.*]] = arith.maxsi %[[START]], %[[END]] : i32
+// CHECK:         scf.for %{{.*}} = %[[START]] to %[[FIRST]]
+// CHECK:         scf.for %{{.*}} = %[[START]] to %[[FIRST]]
+// CHECK:         memref.store %[[FIRST]]
+func.func @main(%n: memref<i32> {array.role = "argument"}, %r: memref<i32> {array.role = "result"}) {
+  %none = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %end = memref.load %n[] : memref<i32>
+  %first = scf.while (%i = %none) : (i32) -> i32 {
+    %more = arith.cmpi slt, %i, %end : i32
+    scf.condition(%more) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    %after = arith.addi %i, %one : i32
+    scf.yield %after : i32
+  }
+  %second = scf.while (%i = %none) : (i32) -> i32 {
+    %more = arith.cmpi slt, %i, %first : i32
+    scf.condition(%more) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    %after = arith.addi %i, %one : i32
+    scf.yield %after : i32
+  }
+  %third = scf.while (%i = %none) : (i32) -> i32 {
+    %more = arith.cmpi sgt, %second, %i : i32
+    scf.condition(%more) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    %after = arith.addi %i, %one : i32
+    scf.yield %after : i32
+  }
+  memref.store %third, %r[] : memref<i32>
+  return
+}

@@ -10,6 +10,16 @@ V = np.float32([3, 1, 2, 5, 4])
 X = np.linspace(-1, 2, 24, dtype=np.float32).reshape(4, 6)
 YES, NO = np.bool_(True), np.bool_(False)
 
+
+def counted(lib, n, limit, x):
+    """The limit of each loop is the counter of the loop before."""
+    step = lambda c: (c[0] + 1, c[1] * 2 - 1)  # noqa: E731
+    first, x = lib.while_loop(lambda c: c[0] < limit, step, (n.int32(0), x))
+    second, x = lib.while_loop(lambda c: c[0] < first, step, (n.int32(1), x))
+    third, x = lib.while_loop(lambda c: second > c[0], step, (n.int32(-2), x))
+    return first, second, third, x
+
+
 # (lax, numpy module, *arguments): a program.
 PROGRAMS = {
     "cumsum": (lambda lib, n, x: lib.scan(lambda c, e: (c + e, c + e), n.float32(0), x), V),
@@ -242,6 +252,8 @@ PROGRAMS = {
         lambda lib, n, x: lib.scan(lambda s, e: (s.at[e].set(s[e] + 1).at[e + 1].add(s[e]), s[1]), x[0], n.arange(3)),
         X,
     ),
+    "counters are limits": (counted, np.int32(4), X[0]),
+    "counters are limits of nothing": (counted, np.int32(-3), X[0]),
     "length none": (lambda lib, n, x: lib.scan(lambda c, e: (c, n.float32(1)), (), None, length=4)[1], X),
 }
 
