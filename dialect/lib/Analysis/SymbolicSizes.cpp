@@ -245,7 +245,9 @@ AffineExpr SymbolicSizes::find(Value index) {
   else if (auto symbolOp = dyn_cast_or_null<SymbolOp>(op))
     found = getAffineSymbolExpr(symbolOp.getNumber(), context);
   else if (isa_and_nonnull<tensor::DimOp, memref::DimOp>(op)) {
-    if (std::optional<int64_t> dim = getConstantIntValue(op->getOperand(1)))
+    auto shaped = cast<ShapedType>(op->getOperand(0).getType());
+    std::optional<int64_t> dim = getConstantIntValue(op->getOperand(1));
+    if (dim && shaped.hasRank() && *dim >= 0 && *dim < shaped.getRank())
       found = expressionOf(sizeOf(op->getOperand(0), *dim));
   } else if (op && op->getNumOperands() == 2 && index.getType().isIndex()) {
     AffineExpr lhs = findOperand(0), rhs = lhs ? findOperand(1) : AffineExpr();

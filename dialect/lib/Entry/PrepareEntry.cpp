@@ -87,6 +87,9 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       auto tensor = dyn_cast<RankedTensorType>(type);
       if (!tensor)
         return main.emitError(kind) << " #" << index << " of @main is " << type << ", not a ranked tensor";
+      if (Type element = tensor.getElementType(); !element.isIntOrIndexOrFloat() && !isa<ComplexType>(element))
+        return main.emitError(kind) << " #" << index << " of @main is " << type
+                                    << ": its elements must be integers, floats or complex numbers";
     }
     return success();
   }

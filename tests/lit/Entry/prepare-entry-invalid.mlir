@@ -29,3 +29,10 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 func.func private @other(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
 }
+
+// -----
+
+// expected-error @below {{argument #0 of @main is 'tensor<2xvector<4xf32>>': its elements must be integers, floats or complex numbers}}
+func.func @main(%x: tensor<2xvector<4xf32>>) -> tensor<2xvector<4xf32>> {
+  return %x : tensor<2xvector<4xf32>>
+}

@@ -22,3 +22,21 @@ func.func @main(%x: tensor<?xf32>, %i: tensor<index>) -> index {
   %d = tensor.dim %e, %c0 : tensor<?xf32>
   return %d : index
 }
+
+// -----
+
+func.func @main(%x: tensor<?xf32>) -> index {
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{the size of a dimension of 'tensor<?xf32>' does not follow from the sizes of the arguments of the call}}
+  %d = tensor.dim %x, %c1 : tensor<?xf32>
+  return %d : index
+}
+
+// -----
+
+func.func @main(%x: tensor<?xf32>) -> index {
+  %less = arith.constant -1 : index
+  // expected-error @below {{the size of a dimension of 'tensor<?xf32>' does not follow from the sizes of the arguments of the call}}
+  %d = tensor.dim %x, %less : tensor<?xf32>
+  return %d : index
+}
