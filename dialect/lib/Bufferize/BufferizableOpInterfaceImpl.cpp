@@ -1,5 +1,5 @@
-// Bufferization of array.runtime_call and of array.optimization_barrier. Library routines take dense operands. A
-// strided view is copied to a temporary before the call, or from one after it.
+// Bufferization of array.runtime_call and of array.optimization_barrier, and the operands of carries. Library routines
+// take dense operands. A strided view is copied to a temporary before the call, or from one after it.
 #include "array/Bufferize/BufferizableOpInterfaceImpl.h"
 #include "array/IR/Array.h"
 
@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::array {
 namespace {
@@ -91,7 +92,45 @@ struct BarrierBufferization : BufferizableOpInterface::ExternalModel<BarrierBuff
   }
 };
 
+//===--- Carries --------------------------------------------------------------------------------------------------===//
+
+/// The operand of a loop that may share memory with a value. Upstream's default asks each operand of the loop for its
+/// values, and each operand searches the results: for n carries, the analysis takes n * n * n steps. Here a result has
+/// only one candidate. Arguments of the loop's blocks have none, as upstream.
+template <typename Loop>
+AliasingOpOperandList operandOf(const BufferizableOpInterface::Concept *, Operation *op, Value value,
+                                const AnalysisState &state) {
+  auto result = dyn_cast<OpResult>(value);
+  unsigned number = result ? result.getResultNumber() : 0;
+  if constexpr (std::is_same_v<Loop, scf::ForOp>)
+    number += cast<scf::ForOp>(op).getNumControlOperands();
+  if (!result || number >= op->getNumOperands())
+    return {};
+  OpOperand &operand = op->getOpOperand(number);
+  if (!isa<TensorType>(operand.get().getType()))
+    return {};
+  for (const AliasingValue &aliasing : state.getAliasingValues(operand))
+    if (aliasing.value == value)
+      return {AliasingOpOperand(&operand, aliasing.relation, aliasing.isDefinite)};
+  return {};
+}
+
+/// Changes one function of upstream's model, which is not in a header.
+template <typename Loop> void takeOperands(MLIRContext *context) {
+  auto *model = OperationName(Loop::getOperationName(), context).getInterface<BufferizableOpInterface>();
+  if (!model)
+    llvm::report_fatal_error("upstream's models of loops must be registered before registerOperandsOfCarries");
+  model->getAliasingOpOperands = operandOf<Loop>;
+}
+
 } // namespace
+
+void registerOperandsOfCarries(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
+    takeOperands<scf::ForOp>(context);
+    takeOperands<scf::WhileOp>(context);
+  });
+}
 
 void registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, ArrayDialect *) {

@@ -43,6 +43,24 @@ def repeated(step: Callable[[Any, int], Any]) -> Callable[[int], Callable[[Any],
     return of_length
 
 
+def carried(length: int) -> Callable[[Any], Any]:
+    """A loop whose carry has many arrays, as the state of an optimizer."""
+
+    def step(_: Any, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(pnp.sin(array) + arrays[i - 1] for i, array in enumerate(arrays))
+
+    return lambda x: lax.fori_loop(0, 5, step, tuple(x + i for i in range(length)))
+
+
+def sliced(length: int) -> Callable[[Any], Any]:
+    """A scan over many arrays, with as many results."""
+
+    def step(carry: Any, slices: list[Any]) -> tuple[Any, list[Any]]:
+        return carry + sum(slices), [part * 2 for part in slices]
+
+    return lambda x: lax.scan(step, x, [pnp.stack([x * i, x]) for i in range(length)])
+
+
 def beside(part: Callable[[Any, int], Any]) -> Callable[[int], Callable[[Any], Any]]:
     return lambda length: lambda x: [part(x, i) for i in range(length)]
 
@@ -67,11 +85,13 @@ PROGRAMS: dict[str, Callable[[int], Callable[[Any], Any]]] = {
     "a long body": lambda n: (
         lambda x: lax.fori_loop(0, 3, lambda j, c: repeated(lambda y, i: y.at[i % 64].add(j))(n)(c), x)
     ),
+    "many carries": carried,
+    "many arrays of a scan": sliced,
     "sums beside each other": beside(lambda x, i: (x * i).sum()),
     "changes beside each other": beside(lambda x, i: x.at[i % 64].set(i)),
     "stacks of sums": lambda n: lambda x: pnp.stack([(x * i).sum() for i in range(n)]),
 }
-SAMPLED = {"stack", "updates of slices", "loops"}
+SAMPLED = {"stack", "updates of slices", "loops", "many carries"}
 MARKED = [name if name in SAMPLED else pytest.param(name, marks=pytest.mark.full) for name in PROGRAMS]
 
 

@@ -9,6 +9,9 @@ namespace mlir::array {
 
 void registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry);
 
+/// Loops find the operand of a result at once. Comes after upstream's models of the scf dialect.
+void registerOperandsOfCarries(DialectRegistry &registry);
+
 } // namespace mlir::array
 
 #endif // ARRAY_BUFFERIZE_BUFFERIZABLEOPINTERFACEIMPL_H
