@@ -179,7 +179,8 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
     stepped = scan_steps(lambda _, x: ((), f(x)), (), leaves, tree_flatten(xs)[1], length, False)
     if stepped is not None:
         return stepped[1]
-    body, out_tree = trace_function("map", f, in_tree, [_slice_aval(x) for x in leaves])
+    # As in JAX, each call traces: unlike the body of `scan`, `f` may be an object that changes between calls.
+    body, out_tree = trace_function("map", f, in_tree, [_slice_aval(x) for x in leaves], keep=False)
     if batch_size is None:
         return out_tree.unflatten(on_device(run_scan(body, Form(0, 0, length, False), [], [], leaves)[1]))
     size = operator.index(batch_size)

@@ -8,14 +8,15 @@ import dis
 import functools
 import types
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.custom_batch import Custom
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.tracing.flat import FlatFunction, argument_names
-from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.references import check_aliases, hide, is_of_caller
@@ -25,6 +26,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, same_type, short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.lax.operands import cast
+from pycompiler.primitives.control.custom_vmap import CustomMap
 from pycompiler.primitives.control.graphs import opened
 
 Tree = Any
@@ -45,11 +47,14 @@ def forget() -> None:
     _known_graphs.clear()
 
 
-def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals: Sequence[ShapedArray]) -> Traced:
-    """The graph of a function of trees, from leaves to leaves, and the structure of its result."""
+def trace_function(
+    name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals: Sequence[ShapedArray], keep: bool = True
+) -> Traced:
+    """The graph of a function of trees, from leaves to leaves, and the structure of its result. Unless `keep`, the
+    function is traced anew, as what it closes over may have changed."""
     key = (name, in_tree.snapshot(), tuple(avals), trace_key())
     try:
-        known = _traces.setdefault(fun, {})
+        known = _traces.setdefault(fun, {}) if keep else {}
     except TypeError:  # the function has no hash, or no weak references
         known = {}
     traced = known.get(key)
@@ -93,13 +98,34 @@ def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, lis
     inner = graph.graph
     sources = [e.source and (e.source.code, _instruction(e.source.code, e.source.lasti)) for e in inner.equations]
     weak = [aval.weak_type for aval in (*graph.in_avals, *graph.out_avals)]
-    # The text of a function with a custom derivative is only its name.
-    rules = [e.params["custom"].key for part in graphs_in(inner) for e in part.equations if "custom" in e.params]
-    key = (repr(inner), tuple(sources), tuple(weak), tuple(rules))
+    key = (repr(inner), tuple(sources), tuple(weak), tuple(_unprinted(inner)))
     known = _known_graphs.get(key)
     if known is None:
         _known_graphs.put(key, graph)
     return known or graph, consts
+
+
+def _unprinted(graph: Graph) -> Iterator[Hashable]:
+    """The parts of a graph whose text is not all of them: primitives of users, and objects among the parameters, such
+    as rules and meshes. An object without a hash is known by its address: a known graph keeps it alive."""
+    for part in graphs_in(graph):
+        for equation in part.equations:
+            if equation.primitive.is_users:
+                yield equation.primitive
+            for value in equation.params.values():
+                items: tuple[Any, ...] = value if type(value) is tuple else (value,)  # pyright: ignore[reportUnknownVariableType]
+                yield from [_identity(item) for item in items if type(item) not in _PRINTED]
+
+
+_PRINTED = frozenset({int, float, bool, str, type(None), ClosedGraph})
+
+
+def _identity(value: Any) -> Hashable:
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value.key if isinstance(value, (Custom, CustomMap)) else value
 
 
 def check_callable(name: str, **functions: Any) -> None:

@@ -37,15 +37,31 @@ def _as_text(name: str, subscripts: Any, operands: Sequence[Any]) -> tuple[str, 
         raise TypeError(f"{name}: the first argument is the string of subscripts, got {subscripts!r}")
     arrays, lists = given[: len(given) // 2 * 2 : 2], given[1::2]
     output = given[-1] if len(given) % 2 else None
+    letters = _letters(name, lists if output is None else [*lists, output])
 
-    def text(indices: Any) -> str:
-        if not isinstance(indices, list | tuple):
-            raise TypeError(f"{name}: each operand is followed by a list of its indices, got {indices!r}")
-        items: Sequence[Any] = indices
-        return "".join("..." if item is Ellipsis else ascii_letters[item] for item in items)
+    def text(indices: Sequence[Any]) -> str:
+        return "".join("..." if item is Ellipsis else letters[item] for item in indices)
 
     spelled = ",".join(map(text, lists))
     return (spelled if output is None else f"{spelled}->{text(output)}"), arrays
+
+
+def _letters(name: str, lists: Sequence[Any]) -> dict[Any, str]:
+    """A letter for each index of the interleaved form, in their order. Any values that can be sorted are indices."""
+    found: set[Any] = set()
+    ordered: list[Any] = []
+    for indices in lists:
+        if not isinstance(indices, list | tuple):
+            raise TypeError(f"{name}: each operand is followed by a list of its indices, got {indices!r}")
+        try:
+            found.update(indices)  # pyright: ignore[reportUnknownArgumentType]
+            ordered = sorted(found - {Ellipsis})
+        except TypeError:
+            raise TypeError(
+                f"{name}: the indices of an operand are numbers, or other values of one kind that can be sorted, got "
+                f"{indices!r}"
+            ) from None
+    return {item: ascii_letters[i] if i < len(ascii_letters) else chr(140 + i) for i, item in enumerate(ordered)}
 
 
 def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:

@@ -305,9 +305,8 @@ def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
     if weights is None:
         result = mean(a, axis, keepdims=keepdims)
         count = _count("average", a, axis, None, keepdims, None)
-        return (
-            (result, broadcast_to(cast(count, get_aval(result).dtype), get_aval(result).shape)) if returned else result
-        )
+        aval = get_aval(result)
+        return (result, movement.full(aval.shape, cast(count, aval.dtype))) if returned else result
     check_arrays("average", a, weights)
     shape = get_aval(a).shape
     if get_aval(weights).shape != shape:

@@ -85,6 +85,11 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
     width = fixed(name, width)
     if count == 0 or width == 0:
         kept = min(count, 1)
+        if size is not None and size > kept and width and fill_value is None:
+            raise ValueError(
+                f"{name}: there is no first element to fill {size} results with, in an array without elements; give "
+                "fill_value"
+            )
         size = kept if size is None else size
         rows = movement.full((size, width), cast(0 if fill_value is None else fill_value, get_aval(x).dtype))
         zeros = movement.full((size,), 0, index_dtype())

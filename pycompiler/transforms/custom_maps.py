@@ -79,7 +79,8 @@ class custom_vmap:  # noqa: N801 (a decorator)
         flat = FlatFunction("custom_vmap", self.fun, in_tree)
         graph, consts = close_over(record(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info()))
         out_tree = flat.out_tree
-        rule = CustomMap(name, _flat_rule(self.vmap_rule, name, in_tree, out_tree))
+        key = (self.vmap_rule, in_tree.snapshot(), out_tree.snapshot())
+        rule = CustomMap(name, _flat_rule(self.vmap_rule, name, in_tree, out_tree), key)
         outs = custom_vmap_call.bind(*consts, *leaves, graph=graph, rule=rule, closed_over=len(consts))
         return out_tree.unflatten(on_device(outs))
 

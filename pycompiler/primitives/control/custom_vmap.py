@@ -7,7 +7,7 @@ reverse mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NoReturn
 
 from pycompiler.core.autodiff.call import reference_of
@@ -34,11 +34,13 @@ Rule = Callable[[Dimension, Flags, Values], tuple[Values, Flags]]
 class CustomMap:
     """The rule of a function for its map. Its name is for messages and printed graphs."""
 
-    __slots__ = ("name", "rule")
+    __slots__ = ("key", "name", "rule")
 
-    def __init__(self, name: str, rule: Rule) -> None:
+    def __init__(self, name: str, rule: Rule, key: Hashable = None) -> None:
         self.name = name
         self.rule = rule
+        # Equal for the same rule. None: not known.
+        self.key: Hashable = object() if key is None else key
 
     def __repr__(self) -> str:
         return self.name
