@@ -140,7 +140,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     rank = ndim(a)
     order = tuple(reversed(range(rank))) if axes is None else canonical_axes("transpose", tuple(axes), rank)
     if len(order) != rank:
-        raise ArgumentError(f"transpose: axes {tuple(axes or ())} do not name the {rank} of {short(get_aval(a))}")
+        raise ArgumentError(f"transpose: axes must name each of the {rank} axes of {short(get_aval(a))}, got {axes}")
     return as_array(a) if order == tuple(range(rank)) else movement.transpose(a, order)
 
 

@@ -41,9 +41,17 @@ def _is_typed(keys: Any) -> bool:
     return dtypes.is_key(get_aval(keys).dtype)
 
 
+def _counting(x: Any) -> Any:
+    """A bool as the integer 0 or 1; anything else as it is."""
+    if isinstance(x, bool | np.bool_):
+        return int(x)
+    return cast(x, dtypes.int32) if getattr(x, "dtype", None) == dtypes.bool_ else x
+
+
 def _numbers_of_seed(name: str, seed: Any, of: Generator) -> Array:
     if isinstance(seed, KeyArray):
         raise TypeError(f"{name}: the seed must be one integer, got a key")
+    seed = _counting(seed)
     if config.random_seed_offset:
         seed = seed + config.random_seed_offset
     if type(seed) is int:
@@ -186,6 +194,7 @@ def fold_in(key: Any, data: Any) -> Array:
     Array(0.11627013, dtype=float32)
     """
     check_key("fold_in", key)
+    data = _counting(data)
     if type(data) is int:
         data = np.uint32(data & 0xFFFFFFFF) if data < 0 else cast(data, dtypes.uint32)
     check_arrays("fold_in", data)

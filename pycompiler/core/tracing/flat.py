@@ -83,12 +83,13 @@ class FlatFunction:
         return [*outs, *aux_leaves]
 
     def _pair(self, result: Any) -> tuple[Any, Any]:
-        if not isinstance(result, tuple) or len(cast(tuple[Any, ...], result)) != 2:
+        if not isinstance(result, (tuple, list)) or len(cast(Sequence[Any], result)) != 2:
             raise TypeError(
                 f"{self.transform}: with has_aux=True {self.debug_info().name} must return a pair (output, aux), "
                 f"it returned {_article(cast(object, result))}"
             )
-        return cast(tuple[Any, Any], result)
+        output, aux = cast(Sequence[Any], result)
+        return output, aux
 
     def active(self) -> int:
         """The number of leaves of the output without the aux. Available after a call."""

@@ -276,3 +276,14 @@ def test_default_types_follow_enable_x64(name):
     assert getattr(pnp, name)(1).dtype == getattr(jnp, name)(1).dtype
     with pc.enable_x64():
         assert getattr(pnp, name)(1).dtype.itemsize == 8
+
+
+@pytest.mark.parametrize("axes", [(0,), ((),), ([],), (1,)])
+def test_transpose_names_each_axis(axes):
+    """One axis, or none, reversed a matrix."""
+    x = pnp.ones((2, 3))
+    for call in (lambda y: y.transpose(*axes), pc.jit(lambda y: y.transpose(*axes))):
+        with pytest.raises(ValueError, match=r"transpose: axes must name each of the 2 axes of f32\[2,3\], got"):
+            call(x)
+    assert x[0].transpose(0).shape == (3,)
+    assert x.transpose(None).shape == x.transpose(np.array([1, 0])).shape == (3, 2)

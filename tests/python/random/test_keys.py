@@ -255,3 +255,10 @@ def test_the_dtype_of_keys_is_a_dtype():
     # No number becomes a key implicitly.
     with pytest.raises(TypeError, match="keys of random numbers"):
         random.split(random.key(0)).at[0].set(0)
+
+
+def test_bools_count_as_0_and_1():
+    same(random.key(True), theirs.key(1))
+    for data in (True, np.True_, pnp.array(True)):
+        same(random.fold_in(random.key(3), data), theirs.fold_in(theirs.key(3), 1))
+    same(pc.jit(random.fold_in)(random.key(3), False), theirs.fold_in(theirs.key(3), 0))

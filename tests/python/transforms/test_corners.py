@@ -62,3 +62,17 @@ def test_a_bound_has_no_derivative_where_the_clamped_value_meets_it():
                 ours = result
             else:
                 np.testing.assert_array_equal(np.asarray(ours), np.asarray(result))
+
+
+@pytest.mark.parametrize("transform", [pc.grad, pc.value_and_grad, pc.jacrev, pc.jacfwd, pc.hessian])
+@pytest.mark.parametrize("argnums", [(0, 0), (1, 0, -1)])
+def test_an_argument_is_differentiated_once(transform, argnums):
+    """The gradient by the first of two equal numbers was 0."""
+    with pytest.raises(ValueError, match=r"argnums=.* names an argument twice, .*give each argument once"):
+        transform(lambda x, y: x * y, argnums=argnums)(1.0, 2.0)
+
+
+def test_aux_in_a_list():
+    gradient, aux = pc.grad(lambda x: [x * x, [x]], has_aux=True)(3.0)
+    assert float(gradient) == 6.0
+    assert float(aux[0]) == 3.0
