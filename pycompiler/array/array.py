@@ -162,8 +162,8 @@ def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) 
 
 def _transpose(self: Any, *args: Any) -> Any:
     """The axes permuted, reversed without arguments."""
-    several = len(args) == 1 and not isinstance(args[0], (int, np.integer))
-    return pnp.transpose(self, args[0] if several else args or None)
+    axes: Any = args[0] if len(args) == 1 and not isinstance(args[0], (int, np.integer)) else args or None
+    return pnp.transpose(self, axes)
 
 
 def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Any:

@@ -63,8 +63,8 @@ def select(
     places = [number % len(args) for number in numbers]
     if len({*places}) < len(places):
         raise ArgumentError(
-            f"{transform}: argnums={argnums} names an argument twice, in a call of {len(args)} positional arguments; give "
-            "each argument once"
+            f"{transform}: argnums={argnums} names an argument twice, in a call of {len(args)} positional arguments; "
+            "give each argument once"
         )
     leaves, in_tree = tree_flatten((tuple(args[place] for place in places), {}))
     flat = FlatFunction(transform, fun, in_tree, places, args, kwargs, has_aux)
