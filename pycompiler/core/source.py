@@ -194,6 +194,18 @@ def is_users_call() -> bool:
     return True
 
 
+def is_users_call_of(path: str) -> bool:
+    """Whether the user, and not the package, called the methods of the file `path`, the caller of this function."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename in (path, _BOUNDARY):
+        frame = frame.f_back
+    return frame is None or not is_internal(frame.f_code.co_filename)
+
+
+# The wrappers of public methods.
+_BOUNDARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tracing", "boundary.py")
+
+
 def swap_source(source: Source | None) -> Source | None:
     """Set the place of everything that this thread records from now on. Returns the previous place."""
     previous = _override.source

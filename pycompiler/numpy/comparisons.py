@@ -17,7 +17,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import nested
-from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.numpy.promotion import check_promotion, promoted_inexact
 from pycompiler.numpy.reductions import all
 
 __all__ = [
@@ -53,6 +53,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
     >>> pnp.allclose(pnp.array([1.0]), pnp.array([1.0 + 1e-7]))
     Array(True, dtype=bool)
     """
+    check_promotion("allclose", a, b)
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
@@ -65,6 +66,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     Array(True, dtype=bool)
     """
     check_arrays("array_equal", a1, a2)
+    check_promotion("array_equal", a1, a2)
     if not decidedly_same(get_aval(a1).shape, get_aval(a2).shape):
         return as_array(np.asarray(False))
     same = ufuncs.equal(a1, a2)

@@ -21,7 +21,7 @@ from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.diagonals import diagonal_offset
-from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
+from pycompiler.numpy.promotion import check_promotion, converted, promoted_inexact_each, requested, widened
 
 __all__ = [
     "convolve",
@@ -139,6 +139,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     Array(11, dtype=int32)
     """
     left, right = _of_arrays("vdot", a, b)
+    check_promotion("vdot", a, b)
     a, b = (movement.reshape(x, (dim_product(shape),)) for x, shape in ((a, left), (b, right)))
     return dot(ufuncs.conjugate(a), b, precision=precision, preferred_element_type=preferred_element_type)
 

@@ -20,7 +20,7 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy import arithmetic, ufuncs
 from pycompiler.numpy.creation import array, asarray, ones, zeros
 from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile, transpose
-from pycompiler.numpy.promotion import broadcast, promoted, requested
+from pycompiler.numpy.promotion import broadcast, check_promotion, promoted, requested
 from pycompiler.numpy.ranges import arange, linspace
 from pycompiler.numpy.updates import IndexUpdate
 
@@ -229,6 +229,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     if wrap:
         raise TypeError("fill_diagonal: the diagonal of a tall matrix is not continued, wrap=True is not supported")
     check_arrays("fill_diagonal", a, val)
+    check_promotion("fill_diagonal", a, val)
     shape = get_aval(a).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) != 1):
         raise ValueError(f"fill_diagonal: takes matrices, or arrays of equal dimensions, got {short(a)}")

@@ -17,6 +17,7 @@ from pycompiler.core.source import warn
 from pycompiler.core.tracing.trace import Tracer, current_trace
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, is_array, short
+from pycompiler.core.types.tree import tree_leaves
 from pycompiler.lax import movement
 from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
@@ -31,7 +32,7 @@ from pycompiler.lax.operands import (
 from pycompiler.lax.placement import place_leaf
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import asarray
-from pycompiler.numpy.promotion import broadcast, converted, requested
+from pycompiler.numpy.promotion import broadcast, check_promotion, converted, requested
 
 __all__ = [
     "append", "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays",
@@ -264,6 +265,7 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
     parts = list(arrays)
     if not parts:
         raise ValueError(f"{name}: needs at least one array")
+    check_promotion(name, *parts)
     return parts
 
 
@@ -466,6 +468,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 
 def block(arrays: Any) -> Array:
     """Arrays joined by nested lists: the innermost lists along the last axis, outer lists along earlier axes."""
+    check_promotion("block", *tree_leaves(arrays))
     parts, _ = _blocks(arrays)
     return parts
 
@@ -508,6 +511,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     >>> pnp.append(pnp.array([1, 2]), 3)
     Array([1, 2, 3], dtype=int32)
     """
+    check_promotion("append", arr, values)
     return concatenate([arr, values], axis)
 
 

@@ -21,7 +21,7 @@ from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.lax.placement import beside, created
 from pycompiler.numpy import arithmetic, cumulative, ufuncs
 from pycompiler.numpy.data_sizes import hint, not_empty, places_of, unravel
-from pycompiler.numpy.promotion import widened
+from pycompiler.numpy.promotion import check_promotion, widened
 from pycompiler.numpy.taking import check_integers, from_end, take
 from pycompiler.numpy.updates import IndexUpdateRef
 
@@ -250,6 +250,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
     """arr with the elements where a mask holds replaced by the first elements of vals, which repeat as needed."""
     _not_inplace("place", inplace)
     check_arrays("place", arr, mask, vals)
+    check_promotion("place", arr, vals)
     if dim_product(get_aval(mask).shape) != dim_product(get_aval(arr).shape):
         raise ValueError(f"place: {short(get_aval(arr))} and {short(get_aval(mask))} differ in size")
     values = cast(flattened(vals), get_aval(arr).dtype)
@@ -272,6 +273,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     """
     _not_inplace("put", inplace)
     check_arrays("put", a, ind, v)
+    check_promotion("put", a, v)
     check_integers("put", "ind", ind)
     flat, places, values = flattened(a), flattened(ind), flattened(v)
     size, count, given = (get_aval(x).shape[0] for x in (flat, places, values))
@@ -307,6 +309,7 @@ def put_along_axis(
     """
     _not_inplace("put_along_axis", inplace)
     check_arrays("put_along_axis", arr, indices, values)
+    check_promotion("put_along_axis", arr, values)
     check_integers("put_along_axis", "indices", indices)
     GatherScatterMode.from_any(mode)
     if axis is None:

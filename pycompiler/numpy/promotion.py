@@ -28,6 +28,18 @@ def converted(name: str, *xs: Any) -> list[Array]:
     return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
 
 
+def check_promotion(name: str, *xs: Any) -> None:
+    """Apply the setting numpy_dtype_promotion to the operands of a function that passes them on to other ones.
+
+    Only operands of the function that the user called count.
+    """
+    if config.numpy_dtype_promotion == "strict":
+        given = [x for x in xs if x is not None and not isinstance(x, list | tuple)]
+        check_arrays(name, *given)
+        if given:
+            dtypes.result_type(*given)
+
+
 def _python(x: Any) -> bool:
     return type(x) in (bool, int, float, complex)
 

@@ -16,7 +16,7 @@ from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, c
 from pycompiler.numpy import cumulative, reductions, sorting, ufuncs
 from pycompiler.numpy.data_sizes import counted, not_empty
 from pycompiler.numpy.positions import counting, flattened, index_dtype, known_size, nonzero
-from pycompiler.numpy.promotion import converted
+from pycompiler.numpy.promotion import check_promotion, converted
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import IndexUpdateRef
 
@@ -337,6 +337,7 @@ def setdiff1d(
     Array([1, 3], dtype=int32)
     """
     check_arrays("setdiff1d", ar1, ar2)
+    check_promotion("setdiff1d", ar1, ar2)
     x = flattened(ar1)
     mask = isin(x, ar2, invert=True)
     if not assume_unique:

@@ -22,7 +22,7 @@ from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.movement import atleast_2d, concatenate, moveaxis, squeeze, transpose
-from pycompiler.numpy.promotion import FLOAT16S, promoted_inexact, requested
+from pycompiler.numpy.promotion import FLOAT16S, check_promotion, promoted_inexact, requested
 from pycompiler.numpy.taking import take, take_along_axis
 
 __all__ = [
@@ -296,6 +296,7 @@ def cov(
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float32)
     """
+    check_promotion("cov", m, y)
     x = _observations(m, y, rowvar, dtype)
     if ddof is not None:
         get_aval(ddof)  # TypeError for an object that is not a number
@@ -358,6 +359,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float32)
     """
+    check_promotion("corrcoef", x, y)
     covariance = cov(x, y, rowvar, dtype=dtype)
     if get_aval(covariance).ndim == 0:
         return ufuncs.divide(covariance, covariance)

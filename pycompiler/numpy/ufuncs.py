@@ -19,7 +19,14 @@ from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
-from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
+from pycompiler.numpy.promotion import (
+    broadcast_of,
+    check_promotion,
+    converted,
+    promoted,
+    promoted_inexact,
+    weak_scalars,
+)
 from pycompiler.primitives import PRIMITIVES
 from pycompiler.primitives.quotients import sin_quotient
 
@@ -350,6 +357,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     Array([0, 3], dtype=int32)
     """
     check_arrays("clip", arr, *(bound for bound in (min, max) if bound is not None))
+    check_promotion("clip", arr, min, max)
     if min is not None:
         arr = maximum(min, arr)
     return as_array(arr) if max is None else minimum(max, arr)

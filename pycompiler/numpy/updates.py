@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler.core.config.config import config
 from pycompiler.core.dims.dims import Dim, dim_product
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.source import is_users_call_of
 from pycompiler.core.tracing.arguments import array_of
 from pycompiler.core.tracing.boundary import with_boundary
 from pycompiler.core.types import dtype as dtypes
@@ -28,6 +30,7 @@ from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.index_plan import Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
+from pycompiler.numpy.promotion import check_promotion
 from pycompiler.primitives.gather import scatter
 
 
@@ -222,6 +225,10 @@ class IndexUpdateRef:
         return applied(as_array(self.array), self.index, func, hints, mode, wrap_negative_indices)
 
     def _updated(self, method: str, values: Any, how: tuple[Any, ...], out_sharding: Any) -> Array:
+        # Functions of the package that write values check their own operands.
+        if config.numpy_dtype_promotion == "strict" and is_users_call_of(__file__):
+            check_promotion(f"at[].{method}", self.array, values)
+
         def update(x: Array, index: Any, values: Any) -> Array:
             at = IndexUpdateRef(x, index)
             return (at._by_ones if method in _BY_ONES else at._changed)(method, values, *how)

@@ -258,6 +258,45 @@ def test_strict_dtype_promotion(x, y, fits, wrap):
                 wrap(lambda a, b: pnp.add(a, b))(x, y)
 
 
+JOINED = {
+    "stack": lambda n, x, y: n.stack([x, y]),
+    "hstack": lambda n, x, y: n.hstack([x, y]),
+    "vstack": lambda n, x, y: n.vstack([x, y]),
+    "dstack": lambda n, x, y: n.dstack([x, y]),
+    "column_stack": lambda n, x, y: n.column_stack([x, y]),
+    "block": lambda n, x, y: n.block([[x], [y]]),
+    "append": lambda n, x, y: n.append(x, y),
+    "vdot": lambda n, x, y: n.vdot(x, y),
+    "clip": lambda n, x, y: n.clip(x, None, y),
+    "allclose": lambda n, x, y: n.allclose(x, y),
+    "array_equal": lambda n, x, y: n.array_equal(x, y),
+    "setdiff1d": lambda n, x, y: n.setdiff1d(x, y, size=2),
+    "cov": lambda n, x, y: n.cov(x, y),
+    "corrcoef": lambda n, x, y: n.corrcoef(x, y),
+    "set": lambda n, x, y: n.asarray(x).at[:2].set(y[:2]),
+    "add": lambda n, x, y: n.asarray(x).at[0].add(y[0]),
+    "divide": lambda n, x, y: n.asarray(x).at[1:].divide(y[1:]),
+    "put": lambda n, x, y: n.put(x, np.int32([1]), y[:1], inplace=False),
+    "place": lambda n, x, y: n.place(x, x > 0, y, inplace=False),
+    "fill_diagonal": lambda n, x, y: n.fill_diagonal(n.outer(x, x), y, inplace=False),
+    "put_along_axis": lambda n, x, y: n.put_along_axis(x, np.int32([1]), y[:1], 0, inplace=False),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_strict_promotion_of_operands_that_are_passed_on(name):
+    """Functions that are compositions took operands of two dtypes, which jax refuses."""
+    join = JOINED[name]
+    floats, ints = np.ones(3, F32), np.ones(3, np.int32)
+    join(pnp, floats, ints)
+    with jax.numpy_dtype_promotion("strict"), pytest.raises(ValueError, match="implicit"):
+        jax.eval_shape(lambda x, y: join(jax.numpy, x, y), floats, ints)
+    with pc.numpy_dtype_promotion("strict"):
+        join(pnp, floats, floats)
+        with pytest.raises(ValueError, match="don't promote if numpy_dtype_promotion is 'strict'"):
+            join(pnp, floats, ints)
+
+
 def test_keys():
     old = pc.random.PRNGKey(3)
     assert old.dtype == np.uint32
