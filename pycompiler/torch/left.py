@@ -9,6 +9,7 @@ __all__ = ["LEFT", "why_left"]
 _DATA = "the size of its result depends on data"
 _NUMBER = "its result is a number of Python, which depends on data"
 _PYTHON = "it is an operation of torch's in Python, with its own loop"
+_RANDOM = "its random operation is not in the table"
 _SPARSE = "sparse tensors"
 _MEMORY = "it changes the memory of a tensor, not its elements"
 
@@ -33,6 +34,8 @@ LEFT = {
     "aten::unique_consecutive": _DATA,
     "aten::unique_dim": _DATA,
     "aten::unique_dim_consecutive": _DATA,
+    "run_and_save_rng_state": _RANDOM,
+    "run_with_rng_state": _RANDOM,
     "torch_nn::_linear_cross_entropy_batch_chunked": _PYTHON,
     "torch_nn::_linear_cross_entropy_batch_chunked_no_reduction": _PYTHON,
 }

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch._C import _to_dlpack  # pyright: ignore[reportAttributeAccessIssue]
+from torch._prims.rng_prims import run_with_rng_state
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 import pycompiler.numpy as pnp
@@ -17,6 +18,7 @@ from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.left import why_left
+from pycompiler.torch.recomputation import fresh_state, key_of, operation_of, run_of, state_of
 from pycompiler.torch.sizes import Sizes, is_nested
 from pycompiler.torch.table import Bound, Check, Out, cast
 
@@ -72,14 +74,22 @@ class Nodes:
             args: Any = torch.fx.map_arg(node.args, lambda n: values[n])
             if node.target is operator.getitem:
                 return args[0][args[1]]
-            entry = entry_of(node.target)
+            if node.target is fresh_state:
+                return state_of(self.key(), self.sizes.shape(wanted.shape)[0])
+            entry = entry_of(operation_of(node))
             if entry is None:
-                raise NotImplementedError(why_left(node.target))
+                raise NotImplementedError(why_left(operation_of(node)))
             _require_dtypes(wanted)
             kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
-            if args and _is_number_as_tensor(node):
+            out = Out(node, self.sizes, self.key, self.bounds)
+            if node.target is run_with_rng_state:
+                state, _, *args = args
+                key, is_key = key_of(state)
+                out = Out(run_of(node), self.sizes, lambda: key, self.bounds)
+                out.require(is_key, "the state is none of this backend's: the forward pass ran in eager torch")
+            elif args and _is_number_as_tensor(node):
                 args = (pnp.asarray(np.asarray(args[0])), *args[1:])
-            return self._checked(wanted, entry(Out(node, self.sizes, self.key, self.bounds), *args, **kwargs))
+            return self._checked(wanted, entry(out, *args, **kwargs))
         except InconclusiveDimensionError:
             raise
         except (NotImplementedError, NotTakenError) as error:

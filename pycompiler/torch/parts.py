@@ -18,6 +18,7 @@ from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed, boxed, call_of_graph
 from pycompiler.torch.left import why_left
 from pycompiler.torch.nodes import NotTakenError
+from pycompiler.torch.recomputation import completed, fresh_state, operation_of, origin_of, with_keys
 
 __all__ = ["compile_graph"]
 
@@ -28,9 +29,27 @@ _NUMBERS = (int, torch.SymInt, torch.SymFloat, torch.SymBool)
 Refused = dict[str, str]
 
 
+class _StateNeededError(Exception):
+    """A random operation is refused, of which a gradient needs the generator's state."""
+
+
 def compile_graph(module: torch.fx.GraphModule) -> Boxed:
     """The function of a functional graph of ATen's operations."""
-    refused = {node.name: why_left(node.target) for node in module.graph.nodes if not _has_entry(node)}
+    completed(module.graph)
+    # Operations that run in eager torch, with states of its generator. The gradient's graph refuses the same ones.
+    without: set[str] = set()
+    while True:
+        try:
+            return _compiled(with_keys(module, without))
+        except _StateNeededError as error:
+            without.add(str(error))
+
+
+def _compiled(module: torch.fx.GraphModule) -> Boxed:
+    refused: Refused = {}
+    for node in module.graph.nodes:
+        if not _has_entry(node):
+            _refuse_one(refused, node, why_left(operation_of(node)))
     if not refused:
         try:
             return call_of_graph(module.graph)
@@ -58,16 +77,24 @@ def _is_check(node: torch.fx.Node) -> bool:
 def _has_entry(node: torch.fx.Node) -> bool:
     if node.op != "call_function" or isinstance(node.meta.get("val"), _NUMBERS):
         return True
-    return node.target is operator.getitem or entry_of(node.target) is not None
+    return node.target in (operator.getitem, fresh_state) or entry_of(operation_of(node)) is not None
 
 
 def _refuse(refused: Refused, error: NotTakenError) -> None:
     """Note a node. For an input that no program accepts, note the nodes that read it."""
     nodes = error.node.users if error.node.op == "placeholder" else [error.node]
-    new = {node.name: error.why for node in nodes if node.op == "call_function" and node.name not in refused}
+    new = [node for node in nodes if node.op == "call_function" and node.name not in refused]
     if not new:
         raise RuntimeError(f"torch.compile with pycompiler: {error}") from error
-    refused.update(new)
+    for node in new:
+        _refuse_one(refused, node, error.why)
+
+
+def _refuse_one(refused: Refused, node: torch.fx.Node, why: str) -> None:
+    origin = origin_of(node)
+    if origin is not None:
+        raise _StateNeededError(origin)
+    refused[node.name] = why
 
 
 class _Support(OperatorSupportBase):

@@ -23,6 +23,7 @@ from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.nodes import Nodes, NotTakenError, outputs_of
+from pycompiler.torch.recomputation import fresh_state
 from pycompiler.torch.sizes import Sizes
 from pycompiler.torch.table import Bound, Check
 from pycompiler.torch.views import views_of
@@ -143,6 +144,8 @@ def _is_tensor(node: Any) -> bool:
 
 def draws(node: torch.fx.Node) -> bool:
     """Whether an operation takes random numbers: attention does not without dropout."""
+    if node.target is fresh_state:
+        return True
     if node.op != "call_function" or torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
         return False
     target: Any = node.target
