@@ -11,6 +11,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax, random
 from pycompiler.torch.table import Family, Out, cast
+from pycompiler.transforms import vmap
 
 ops = Family()
 
@@ -132,7 +133,9 @@ def _rrelu(
 @ops("exponential")
 def _exponential(out: Out, x: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
     _own(generator)
-    return cast(-lax.log1p(-random.uniform(out.key(), out.shape, out.compute)) / lambd, out.dtype)
+    made = cast(-lax.log1p(-random.uniform(out.key(), out.shape, out.compute)) / lambd, out.dtype)
+    # Never 0, as in torch: samplers divide by the numbers, and take their logarithms.
+    return pnp.maximum(made, cast(float(pnp.finfo(out.dtype).tiny), out.dtype))
 
 
 @ops("cauchy")
@@ -152,7 +155,22 @@ def _log_normal(out: Out, x: Any, mean: float = 1, std: float = 2, *, generator:
 def _geometric(out: Out, x: Any, p: float, *, generator: Any = None) -> Any:
     _own(generator)
     made = random.uniform(out.key(), out.shape, np.float32)
-    return cast(lax.ceil(lax.log1p(-made) / math.log1p(-p)), out.dtype)
+    # The least number of trials is 1, also for the uniform number 0.
+    return cast(pnp.maximum(lax.ceil(lax.log1p(-made) / math.log1p(-p)), 1), out.dtype)
+
+
+def _drawn(out: Out, weights: Any, count: int) -> Any:
+    """Places in the running sums of the weights. One with the weight 0 has no numbers."""
+    sums = lax.cumsum(weights, weights.ndim - 1)
+    total = sums[..., -1:]
+    numbers = random.uniform(out.key(), (*weights.shape[:-1], count), np.float64) * total
+    numbers = pnp.minimum(numbers, pnp.nextafter(total, pnp.zeros_like(total)))
+
+    def search(sums: Any, numbers: Any) -> Any:
+        return pnp.searchsorted(sums, numbers, side="right")
+
+    search = search if weights.ndim == 1 else vmap(search)
+    return search(sums, numbers).astype(np.int64)
 
 
 @ops("multinomial")
@@ -161,13 +179,10 @@ def _multinomial(out: Out, weights: Any, count: int, replacement: bool = False, 
     out.require((weights >= 0) & (weights < math.inf), "a weight is negative, infinite or nan")
     wide = cast(weights, np.dtype(np.float64))
     out.require(pnp.sum(wide, axis=-1) > 0, "all weights of a distribution are 0")
-    logits = lax.log(wide)
-    batch = weights.shape[:-1]
     if replacement:
-        drawn = random.gumbel(out.key(), (*batch, count, weights.shape[-1]), np.float64)
-        return pnp.argmax(drawn + pnp.expand_dims(logits, -2), axis=-1).astype(np.int64)
+        return _drawn(out, wide, count)
     # The largest of noisy logarithms are a sample without replacement (Gumbel's trick).
-    return lax.top_k(logits + random.gumbel(out.key(), weights.shape, np.float64), count)[1].astype(np.int64)
+    return lax.top_k(lax.log(wide) + random.gumbel(out.key(), weights.shape, np.float64), count)[1].astype(np.int64)
 
 
 @ops("poisson")
