@@ -296,7 +296,9 @@ def _nll_loss_backward(
 ) -> Any:
     given = cast(given, out.compute)
     safe, weights, axis = _picked(cast(x, out.compute), target, weight, ignore_index)
+    # Ignored targets have the slope 0 also if all are ignored, so that their total weight is 0.
     slopes = -weights * (given / cast(total, given.dtype) if reduction == 1 else given)
+    slopes = pnp.where(target == ignore_index, 0, slopes)
     classes = lax.broadcasted_iota(np.int64, x.shape, axis)
     chosen = classes == pnp.expand_dims(safe, axis)
     return cast(pnp.where(chosen, pnp.expand_dims(slopes, axis), 0), out.dtype)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.torch.aten.contraction import several
-from pycompiler.torch.aten.resizing import along
+from pycompiler.torch.aten.taps import Taps
 from pycompiler.torch.table import Family, Out, cast
 from pycompiler.transforms import vjp
 
@@ -129,12 +131,25 @@ ops.add("max_pool2d_with_indices_backward", _max_pool_backward(2))
 ops.add("max_pool3d_with_indices_backward", _max_pool_backward(3))
 
 
+def _sums(x: Any, axis: int, kernel: int, stride: int, padding: int, number: int) -> Any:
+    """The sums of windows along one axis. Elements outside are 0."""
+    widths = [(0, 0, 0)] * x.ndim
+    reach = (number - 1) * stride + kernel
+    widths[axis] = (padding, reach - x.shape[axis] - padding, 0)
+    padded = lax.pad(x, cast(0, x.dtype), widths)
+    if stride == kernel:
+        parted = padded.reshape(*x.shape[:axis], number, kernel, *x.shape[axis + 1 :])
+        return pnp.sum(parted, axis=axis + 1)
+    parts = [lax.slice_in_dim(padded, place, place + reach - kernel + 1, stride, axis) for place in range(kernel)]
+    return functools.reduce(operator.add, parts)
+
+
 def _averages(x: Any, shape: Any, options: Any, ceil_mode: bool, counts_pad: bool, divisor: int | None) -> Any:
     kernel, stride, padding, _ = options
     count, first = len(kernel), x.ndim - len(kernel)
-    total: Any = None
-    for _, part in _windows(x, count, *options, fill=0, shape=shape):
-        total = part if total is None else total + part
+    total: Any = x
+    for axis in range(count):
+        total = _sums(total, first + axis, kernel[axis], stride[axis], padding[axis], shape[axis])
     if divisor is not None:
         return total / divisor
     sizes: Any = 1
@@ -199,34 +214,32 @@ ops.add("avg_pool2d_backward", _avg_pool_backward(2))
 ops.add("avg_pool3d_backward", _avg_pool_backward(3))
 
 
-def _parts(size: int, count: int) -> np.ndarray[Any, Any]:
-    """The matrix that computes the means of adaptive pooling along one axis."""
-    made = np.zeros((count, size))
-    for number in range(count):
-        start, end = number * size // count, -(-(number + 1) * size // count)
-        made[number, start:end] = 1 / (end - start)
-    return made
-
-
-def _adaptive(x: Any, sizes: Any) -> Any:
-    for number, size in enumerate(reversed(sizes)):
-        axis = x.ndim - 1 - number
-        x = pnp.mean(x, axis=axis, keepdims=True) if size == 1 else along(x, axis, _parts(x.shape[axis], size))
-    return x
+def _parts(size: int, count: int) -> Taps:
+    """The means of adaptive pooling along one axis."""
+    numbers = np.arange(count)
+    return Taps.of_windows(numbers * size // count, -(-(numbers + 1) * size // count))
 
 
 @ops("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
 def _adaptive_avg_pool(out: Out, x: Any, sizes: Any) -> Any:
-    return cast(_adaptive(cast(x, out.compute), out.shape[x.ndim - len(sizes) :]), out.dtype)
+    x = cast(x, out.compute)
+    for axis in range(x.ndim - len(sizes), x.ndim):
+        size, made = x.shape[axis], out.shape[axis]
+        if made == 1:
+            x = pnp.mean(x, axis=axis, keepdims=True)
+        elif size % made == 0:
+            x = pnp.mean(x.reshape(*x.shape[:axis], made, size // made, *x.shape[axis + 1 :]), axis=axis + 1)
+        else:
+            x = _parts(size, made).along(x, axis)
+    return cast(x, out.dtype)
 
 
 def _adaptive_backward(count: int) -> Any:
     def pool(out: Out, given: Any, x: Any) -> Any:
-        sizes = given.shape[-count:]
-        return cast(
-            vjp(lambda values: _adaptive(values, sizes), cast(x, out.compute))[1](cast(given, out.compute))[0],
-            out.dtype,
-        )
+        made = cast(given, out.compute)
+        for axis in range(x.ndim - count, x.ndim):
+            made = _parts(x.shape[axis], given.shape[axis]).transposed(x.shape[axis]).along(made, axis)
+        return cast(made, out.dtype)
 
     return pool
 

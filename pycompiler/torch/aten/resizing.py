@@ -1,4 +1,4 @@
-"""Interpolation of images to other sizes, by matrices from torch's sizes and scales, and its gradients."""
+"""Interpolation of images to other sizes, by weights from torch's sizes and scales, and its gradients."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 
 import pycompiler.numpy as pnp
+from pycompiler.torch.aten.taps import Taps
 from pycompiler.torch.dtypes import opmath
 from pycompiler.torch.table import Family, Out, cast
 
 ops = Family()
-
-
-def along(x: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
-    """The product of a matrix with each line of an axis."""
-    made = pnp.tensordot(x, pnp.asarray(matrix.astype(x.dtype)), axes=([axis], [1]))
-    return pnp.moveaxis(made, -1, axis)
 
 
 def _along_bytes(x: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
@@ -27,7 +22,8 @@ def _along_bytes(x: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
     while precision < 22 and int(0.5 + matrix.max() * 2.0 ** (precision + 1)) < 1 << 15:
         precision += 1
     weights = np.trunc(matrix * 2.0**precision + np.copysign(0.5, matrix)).astype(np.int32)
-    made = along(cast(x, weights.dtype), axis, weights)
+    made = pnp.tensordot(cast(x, weights.dtype), pnp.asarray(weights), axes=([axis], [1]))
+    made = pnp.moveaxis(made, -1, axis)
     made = (made + (1 << precision >> 1)) >> precision
     return cast(pnp.clip(made, 0, 255), np.dtype(np.uint8))
 
@@ -41,26 +37,25 @@ def _source(size: int, made: int, align: bool, scale: float | None) -> np.ndarra
     return (places + 0.5) * step - 0.5
 
 
-def _linear(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
+def _of_all(places: np.ndarray[Any, Any], weights: np.ndarray[Any, Any]) -> Taps:
+    return Taps(places, weights, np.ones(places.shape, bool))
+
+
+def _linear(size: int, made: int, align: bool, scale: float | None) -> Taps:
     places = np.maximum(_source(size, made, align, scale), 0)
     low = np.minimum(np.floor(places).astype(int), size - 1)
     high = np.minimum(low + 1, size - 1)
-    matrix = np.zeros((made, size))
-    np.add.at(matrix, (np.arange(made), low), 1 - (places - low))
-    np.add.at(matrix, (np.arange(made), high), places - low)
-    return matrix
+    return _of_all(np.stack([low, high], 1), np.stack([1 - (places - low), places - low], 1))
 
 
-def _cubic(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
-    """Matrices of the cubic kernel with a = -0.75. The elements at the edges continue outside."""
-    places = _source(size, made, align, scale)
+def _cubic(size: int, made: int, align: bool, scale: float | None) -> Taps:
+    """The cubic kernel with a = -0.75. The elements at the edges continue outside."""
+    places = _source(size, made, align, scale)[:, None]
     low = np.floor(places).astype(int)
-    matrix = np.zeros((made, size))
-    for step in range(-1, 3):
-        x = abs(places - low - step)
-        near, far = (1.25 * x - 2.25) * x * x + 1, ((-0.75 * x + 3.75) * x - 6) * x + 3
-        np.add.at(matrix, (np.arange(made), np.clip(low + step, 0, size - 1)), np.where(x <= 1, near, far))
-    return matrix
+    step = np.arange(-1, 3)
+    x = abs(places - low - step)
+    near, far = (1.25 * x - 2.25) * x * x + 1, ((-0.75 * x + 3.75) * x - 6) * x + 3
+    return _of_all(np.clip(low + step, 0, size - 1), np.where(x <= 1, near, far))
 
 
 def _triangle(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -80,52 +75,55 @@ def _lanczos(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _smoothed(kernel: Callable[..., Any], reach: int) -> Callable[..., Any]:
-    """Matrices with a kernel as wide as the step of the result, so that all elements of the source count."""
+    """Taps of a kernel as wide as the step of the result, so that all elements of the source count."""
 
-    def matrix(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
+    def taps(size: int, made: int, align: bool, scale: float | None) -> Taps:
         if align:
             step = (size - 1) / (made - 1) if made > 1 else 0.0
         else:
             step = 1 / scale if scale is not None and scale > 0 else size / made
         wide = max(step, 1.0)
         centres = step * (np.arange(made) + 0.5)[:, None]
-        low = np.maximum(np.trunc(centres - reach * wide + 0.5), 0)
-        high = np.minimum(np.trunc(centres + reach * wide + 0.5), size)
+        low = np.maximum(np.trunc(centres - reach * wide + 0.5), 0).astype(int)
+        high = np.minimum(np.trunc(centres + reach * wide + 0.5), size).astype(int)
         places = np.arange(size)
         weights = kernel((places - centres + 0.5) / wide) * ((places >= low) & (places < high))
-        return weights / weights.sum(axis=1, keepdims=True)
+        return Taps.of_windows(low[:, 0], high[:, 0], weights / weights.sum(axis=1, keepdims=True))
 
-    return matrix
+    return taps
 
 
-def _interpolation(count: int, matrix: Callable[..., Any]) -> Any:
+def _interpolation(count: int, taps: Callable[..., Taps]) -> Any:
     def upsample(out: Out, x: Any, sizes: Any, align_corners: bool, *scales: Any) -> Any:
         if str(out.node.target).endswith(".vec"):
             scales = tuple(scales[0]) if scales and scales[0] else (None,) * count
         scales = (*scales, *(None,) * (count - len(scales)))
         made = cast(x, out.compute)
-        product = _along_bytes if out.dtype == np.uint8 else along
         for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
             axis = x.ndim - 1 - number
-            made = product(made, axis, matrix(x.shape[axis], size, align_corners, scale))
+            found = taps(x.shape[axis], size, align_corners, scale)
+            if out.dtype == np.uint8:
+                made = _along_bytes(made, axis, found.matrix(x.shape[axis]))
+            else:
+                made = found.along(made, axis)
         return cast(made, out.dtype)
 
     return upsample
 
 
-def _interpolation_backward(count: int, matrix: Callable[..., Any]) -> Any:
+def _interpolation_backward(count: int, taps: Callable[..., Taps]) -> Any:
     def upsample(out: Out, given: Any, sizes: Any, input_sizes: Any, align_corners: bool, *scales: Any) -> Any:
         scales = (*scales, *(None,) * (count - len(scales)))
         x = cast(given, out.compute)
         for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
             axis = x.ndim - 1 - number
-            x = along(x, axis, matrix(size, x.shape[axis], align_corners, scale).T)
+            x = taps(size, x.shape[axis], align_corners, scale).transposed(size).along(x, axis)
         return cast(x, out.dtype)
 
     return upsample
 
 
-for _name, _count, _matrix in (
+for _name, _count, _taps in (
     ("upsample_linear1d", 1, _linear),
     ("upsample_bilinear2d", 2, _linear),
     ("upsample_trilinear3d", 3, _linear),
@@ -134,8 +132,8 @@ for _name, _count, _matrix in (
     ("_upsample_bicubic2d_aa", 2, _smoothed(_keys, 2)),
     ("_upsample_lanczos2d_aa", 2, _smoothed(_lanczos, 3)),
 ):
-    ops.add(_name, _interpolation(_count, _matrix))
-    ops.add(f"{_name}_backward", _interpolation_backward(_count, _matrix))
+    ops.add(_name, _interpolation(_count, _taps))
+    ops.add(f"{_name}_backward", _interpolation_backward(_count, _taps))
 
 
 def _nearest(size: int, made: int, scale: float | None, exact: bool) -> np.ndarray[Any, Any]:
