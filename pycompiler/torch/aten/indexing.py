@@ -17,6 +17,7 @@ from pycompiler.torch.table import Family, Out, cast
 ops = Family()
 
 _NO_MASKS = "masks as indices: the size of the result depends on data"
+_OTHER_NUMBER = "shape mismatch: the number of values is not that of the elements that the mask selects"
 
 
 def _places(indices: Any) -> tuple[Any, ...]:
@@ -52,6 +53,13 @@ def _as_mask(x: Any, indices: Any) -> tuple[Any, int] | None:
     return mask.reshape(mask.shape + (1,) * after), after
 
 
+def _numbers(out: Out, mask: Any, count: Any) -> Any:
+    """For each element that a mask selects, its number among them; 0 for the others."""
+    flat = cast(mask.reshape(-1), np.dtype(np.int64))
+    out.require(pnp.sum(flat) == cast(count, flat.dtype), _OTHER_NUMBER)
+    return pnp.where(mask, (lax.cumsum(flat, 0) - 1).reshape(mask.shape), 0)
+
+
 @ops("index_put", "_unsafe_index_put")
 def _index_put(out: Out, x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     values = cast(values, x.dtype)
@@ -59,13 +67,16 @@ def _index_put(out: Out, x: Any, indices: Any, values: Any, accumulate: bool = F
     if found is not None:
         mask, after = found
         # The values broadcast to the axes before the mask's, one axis for its elements, and the axes that follow.
-        # With one value for each element that the mask selects, their number depends on data.
         if values.ndim > after:
-            if values.shape[-after - 1] != 1:
-                raise NotImplementedError(_NO_MASKS)
-            shape = values.shape
-            outer, inner = shape[: values.ndim - after - 1], shape[values.ndim - after :]
-            values = values.reshape((*outer, *(1,) * (mask.ndim - after), *inner))
+            axis = values.ndim - after - 1
+            shape = mask.shape[: mask.ndim - after]
+            if values.shape[axis] == 1:
+                values = values.reshape((*values.shape[:axis], *(1,) * len(shape), *values.shape[axis + 1 :]))
+            elif values.shape[axis] == 0:
+                out.require(~mask, _OTHER_NUMBER)
+                return x
+            else:
+                values = pnp.take(values, _numbers(out, mask.reshape(shape), values.shape[axis]), axis=axis)
         return pnp.where(mask, x + values if accumulate else values, x)
     places = _places(indices)
     _require_places(out, x, indices)
