@@ -60,6 +60,32 @@ PROGRAMS = {
 }
 
 
+SMALL = ["int4", "uint4", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn"]
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+def test_sorts_of_small_numbers(beside, dtype):
+    x = np.array([[1, 4, 2, 1], [0.5, 2, 6, 1]]).astype(dtype)
+    places = np.arange(8, dtype=np.int32).reshape(2, 4)
+    beside(lambda x: lax.sort(x), x)
+    beside(lambda x: (jnp.sort(x, axis=0), jnp.sort(x, axis=1, descending=True), jnp.argsort(x, axis=1)), x)
+    beside(lambda x, n: lax.sort((x, n), num_keys=1), x, places)
+    beside(lambda x, n: lax.sort((-n, x), num_keys=2), x, places)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"])
+def test_the_largest_of_small_numbers(beside, dtype):
+    # XLA has no top_k of four bits.
+    beside(lambda x: lax.top_k(x, 2), np.array([[1, 4, 2, 1], [0.5, 2, 6, 1]]).astype(dtype))
+
+
+def test_the_largest_of_numbers_of_four_bits(device):
+    with jax.default_device(device):
+        values, places = jax.jit(lambda x: lax.top_k(x, 2))(np.array([-3, 7, -8, 2]).astype("int4"))
+    np.testing.assert_array_equal(np.asarray(values).astype(int), [7, 2])
+    np.testing.assert_array_equal(places, [1, 3])
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values(name, beside):
     function, argument = PROGRAMS[name]

@@ -112,6 +112,10 @@ private:
   mutable bool hasFailed = false;
 };
 
+/// For a small element type in which the array dialect does not compute: the one in which the results are those of the
+/// small one, once they are converted to it. Else the type itself.
+Type widened(Type type);
+
 using ParseRule = ParseResult (*)(OpAsmParser &, OperationState &);
 using ConvertRule = std::function<LogicalResult(Source &)>;
 

@@ -115,6 +115,10 @@ std::optional<SmallVector<unsigned>> operandsOf(ArrayRef<Key> keys) {
   return operands;
 }
 
+Value inComputedType(Source &source, Value value) {
+  return value ? source.convert(value, cast<RankedTensorType>(widened(value.getType())).getElementType()) : value;
+}
+
 LogicalResult convertSort(Source &source) {
   unsigned count = source.op->getNumResults();
   int64_t rank = source.type(0).getRank();
@@ -147,23 +151,33 @@ LogicalResult convertSort(Source &source) {
   };
   SmallVector<Value> operands, results(count);
   SmallVector<Type> types;
-  for (unsigned index : *order) {
-    operands.push_back(turned(source.operand(index)));
-    types.push_back(source.type(index));
+  for (auto [position, index] : llvm::enumerate(*order)) {
+    // Elements of all types are moved, but keys are compared in the types in which the dialect computes.
+    bool isKey = position < keyCount;
+    Value operand = source.operand(index);
+    operands.push_back(turned(isKey ? inComputedType(source, operand) : operand));
+    types.push_back(isKey ? widened(source.type(index)) : Type(source.type(index)));
   }
   SmallVector<Value> sorted = source.makeAll("sort", types, operands,
                                              {source.namedNumber("dimension", dimension),
                                               source.namedNumber("num_keys", static_cast<int64_t>(keyCount)),
                                               source.namedFlag("is_stable", isStable)});
   for (auto [position, index] : llvm::enumerate(*order))
-    results[index] = sorted[position] ? turned(sorted[position]) : Value();
+    results[index] =
+        sorted[position] ? source.convert(turned(sorted[position]), source.type(index).getElementType()) : Value();
   return source.replace(results);
 }
 
 LogicalResult convertTopK(Source &source) {
   int64_t k = source.integer({"k"}), axis = source.type(0).getRank() - 1;
-  return source.replace(source.makeAll("top_k", source.op->getResultTypes(), {source.operand(0)},
-                                       {source.namedNumber("k", k), source.namedNumber("axis", axis)}));
+  if (source.failed())
+    return failure();
+  SmallVector<Value> found = source.makeAll("top_k", {widened(source.resultType(0)), source.resultType(1)},
+                                            {inComputedType(source, source.operand(0))},
+                                            {source.namedNumber("k", k), source.namedNumber("axis", axis)});
+  if (found[0])
+    found[0] = source.convert(found[0], source.resultType(0).getElementType());
+  return source.replace(found);
 }
 
 } // namespace

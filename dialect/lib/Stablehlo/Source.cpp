@@ -144,9 +144,7 @@ Operation *Source::tryMake(StringRef name, TypeRange results, ValueRange operand
   return nullptr;
 }
 
-/// A small element type in which the array dialect does not compute: the one in which the results are those of the
-/// small one, once they are converted to it.
-static Type widened(Type type) {
+Type widened(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   Type element = tensor ? tensor.getElementType() : Type();
   if (auto integer = dyn_cast_or_null<IntegerType>(element);
