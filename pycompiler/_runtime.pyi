@@ -152,6 +152,10 @@ def shards_of(array: Array) -> Any:
 def set_assembler(function: Callable[[Array], Any]) -> None:
     """Set the function that makes an ndarray of an array of several devices."""
 
+def set_failed_read(function: Callable[[Array, BaseException], Any]) -> None:
+    """Set the function that gets an array and the exception of its conversion to an ndarray. Its result is the ndarray;
+    None raises the exception."""
+
 def set_type_shardings(intern: Callable[[Any, tuple[Any, ...]], Any], standard: Callable[[ShapedArray], Any]) -> None:
     """Set the functions of shardings in types: `intern(sharding, shape)` gives the one object for equal shardings, or
     None; `standard(aval)` gives `sharding` of an aval without one."""

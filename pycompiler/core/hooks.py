@@ -50,6 +50,8 @@ set_tracer_type = _runtime.set_tracer_type
 add_handled_type = _runtime.add_handled_type
 # `spmd.sharded`: the function that gathers all elements of an array whose parts are on several devices.
 set_assembler = _runtime.set_assembler
+# `core.types.comparisons`: the function that answers NumPy's comparisons of arrays that can't be read.
+set_failed_read = _runtime.set_failed_read
 # `jit.dispatch`: the dtypes with one meaning under every configuration; whether results of calls are checked.
 set_settled_dtypes = _runtime.set_settled_dtypes
 set_checks_enabled = _runtime.set_watched

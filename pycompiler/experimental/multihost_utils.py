@@ -17,10 +17,12 @@ from pycompiler.core.mesh.processes import owners_of, processes
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.boundary import protect
+from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_map
 from pycompiler.core.types.tree_keys import keystr, tree_flatten_with_path
 from pycompiler.lax.names import nearest_name
+from pycompiler.random import key_data, wrap_key_data
 from pycompiler.spmd.across import part_here
 from pycompiler.spmd.agreement import meet
 from pycompiler.spmd.placement import device_put, devices
@@ -57,16 +59,29 @@ def _gathered_bytes(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.frombuffer(whole.tobytes(), x.dtype).reshape(processes.count, *x.shape)
 
 
-def _gathered(x: Any, tiled: bool) -> np.ndarray[Any, Any]:
+def _is_key(x: Any) -> bool:
+    return isinstance(x, Array) and dtypes.is_key(x.dtype)
+
+
+def _on_host(x: Any) -> np.ndarray[Any, Any]:
+    """The elements of a leaf; of keys, their numbers."""
+    return np.asarray(key_data(x) if _is_key(x) else x)
+
+
+def _like(x: Any, values: np.ndarray[Any, Any]) -> Any:
+    """What a leaf becomes: keys stay keys."""
+    return wrap_key_data(values) if _is_key(x) else values
+
+
+def _gathered(x: Any, tiled: bool) -> Any:
     if _is_elsewhere(x):
-        whole = device_put(x, NamedSharding(x.sharding.mesh, PartitionSpec()))
-        return np.asarray(whole)
-    values = np.asarray(x)
+        return _like(x, _on_host(device_put(x, NamedSharding(x.sharding.mesh, PartitionSpec()))))
+    values = _on_host(x)
     if not processes.are_several:
-        return values if tiled else values[None]
+        return _like(x, values if tiled else values[None])
     every = _gathered_bytes(values)
     # Numbers have no axis to be joined along: they get one.
-    return np.concatenate(list(every)) if tiled and values.ndim else every
+    return _like(x, np.concatenate(list(every)) if tiled and np.ndim(x) else every)
 
 
 def _is_elsewhere(x: Any) -> bool:
@@ -85,13 +100,14 @@ def _types(function: str, tree: Any) -> list[tuple[str, str]]:
         if _is_elsewhere(x):
             found.append((path, f"{short(x.aval)} over processes"))
             continue
-        values = np.asarray(x)
+        values = _on_host(x)
         if values.dtype.hasobject:
             where = f" at {path}" if path else ""
             raise TypeError(
                 f"{function}: takes trees of arrays, numbers and strings, got {x!r} of type {type(x).__name__}{where}"
             )
-        found.append((path, f"{values.dtype}[{','.join(map(str, values.shape))}]"))
+        kind = x.dtype.name if _is_key(x) else values.dtype
+        found.append((path, f"{kind}[{','.join(map(str, np.shape(x)))}]"))
     return found
 
 
@@ -127,8 +143,8 @@ def _check(function: str, difference: str) -> None:
 
 
 def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
-    """The arrays of the source process, by default process 0, as NumPy arrays in all processes. The other processes
-    pass trees with the same shapes and dtypes.
+    """The arrays of the source process, by default process 0, as NumPy arrays in all processes; keys stay keys. The
+    other processes pass trees with the same shapes and dtypes.
 
     Raises ValueError unless one process is the source, and where the trees differ.
 
@@ -137,19 +153,19 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
     {'seed': array(3)}
     """
     if not processes.are_several:
-        return tree_map(np.asarray, in_tree)
+        return tree_map(lambda x: x if _is_key(x) else np.asarray(x), in_tree)
     is_own = processes.index == 0 if is_source is None else is_source
     said, difference = _agreed("broadcast_one_to_all", in_tree, "1" if is_own else "")
     sources = [number for number, each in enumerate(said) if each]
     if len(sources) != 1:
         raise ValueError(f"broadcast_one_to_all: one process is the source, got is_source=True in processes {sources}")
     _check("broadcast_one_to_all", difference)
-    return tree_map(lambda x: _gathered_bytes(np.asarray(x))[sources[0]], in_tree)
+    return tree_map(lambda x: _like(x, _gathered_bytes(_on_host(x))[sources[0]]), in_tree)
 
 
 def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
     """The arrays of all processes, as NumPy arrays: stacked, or with `tiled` joined, along the first axis. Numbers
-    become vectors. All processes call this. An array that is divided over processes is fetched whole.
+    become vectors, keys stay keys. All processes call this. An array that is divided over processes is fetched whole.
 
     Raises ValueError where the processes give trees of different structures, shapes or dtypes.
 
@@ -215,7 +231,7 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
     if processes.are_several and (difference := _agreed("assert_equal", in_tree)[1]):
         raise AssertionError(f"{head}The trees differ: {difference}")
     for x in tree_flatten(in_tree)[0]:
-        values = np.asarray(x)
+        values = _on_host(x)
         first = broadcast_one_to_all(values)
         is_equal = bool(np.all(np.equal(values, first)))
         told = [b""]

@@ -19,6 +19,7 @@ import numpy as np
 from pycompiler.core.config.config import config
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array
+from pycompiler.core.types.comparisons import answers_comparisons
 from pycompiler.core.types.tree_keys import register_pytree_node_class
 from pycompiler.lax import movement
 
@@ -185,6 +186,7 @@ class KeyArray:
     def __repr__(self) -> str:
         return f"KeyArray({self.shape}, dtype={self.dtype}) overlaying:\n{self.numbers}"
 
+    @answers_comparisons
     def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray[Any, Any]:
         raise TypeError(f"keys ({self.dtype}) are no numbers: random.key_data(keys) has their numbers")
 

@@ -212,6 +212,12 @@ def make_array_from_callback(
             part, aval = on_host(given), get_aval(given)
             if wanted is not None and wanted != aval.dtype:
                 part, aval = part.astype(wanted), ShapedArray(aval.shape, wanted)
+            other = next(iter(made.values()))[1] if made else aval
+            if aval.dtype != other.dtype:
+                raise ValueError(
+                    f"{function}: the parts of an array have one dtype, and the callback gave {short(aval)} for "
+                    f"{index}, and {short(other)} before. What to do: convert them, or give dtype="
+                )
             if aval.shape != local:
                 raise ValueError(
                     f"{function}: the callback gave {short(aval)} for {index}; {sharding} of the shape {shape} "
@@ -299,6 +305,14 @@ def _of_local_data(function: str, sharding: Sharding, x: Any, shape: tuple[int, 
     counts = tuple([sharding.mesh.size // part for part in parts])
     here = [index for _, index in places(sharding, counts)]
     found = [sorted({index[axis].start or 0 for index in here}) for axis in range(host.ndim)]
+    for axis, (size, some) in enumerate(zip(host.shape, found, strict=True)):
+        # Data of the size of the whole dimension are for all devices.
+        is_whole = shape is not None and len(shape) == host.ndim and shape[axis] == size
+        if some and size % len(some) and not is_whole:
+            raise ValueError(
+                f"{function}: the data of process {processes.index} have the shape {host.shape}, and {sharding} "
+                f"divides dimension {axis} into {len(some)} equal parts here: {size} is not a multiple of {len(some)}"
+            )
     sizes = tuple(
         [size // max(len(some), 1) * count for size, some, count in zip(host.shape, found, counts, strict=True)]
     )

@@ -22,6 +22,7 @@ from pycompiler.core.hooks import add_handled_type
 from pycompiler.core.source import function_location, user_frame_source
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, innermost_trace, leaked
 from pycompiler.core.types.aval import Typed, as_array, get_aval, strong
+from pycompiler.core.types.comparisons import answers_comparisons
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.core.types.tree_keys import register_pytree_node
 
@@ -168,6 +169,7 @@ class Ref(Typed):
         value = self._value
         return f"Ref{repr(value)[5:]}" if type(value) is Array and current_trace() is None else repr(self.aval)
 
+    @answers_comparisons
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         raise TypeError(f"{self.aval} is a reference, not an array. What to do: read it, with ref[...]")
 

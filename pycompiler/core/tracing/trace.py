@@ -28,6 +28,7 @@ from pycompiler.core.tracing.effects import Effects
 from pycompiler.core.tracing.params import Views
 from pycompiler.core.tracing.rules import BatchRule, JvpRule, LinearizeRule, Sample, ShapeRule, TransposeRule
 from pycompiler.core.types.aval import Typed, get_aval, short
+from pycompiler.core.types.comparisons import answers_comparisons
 
 __all__ = [
     "DebugInfo",
@@ -292,6 +293,7 @@ class Tracer(Typed):
             errors.ConcretizationTypeError, self, "the elements, to pickle them,", "return it, and pickle the result"
         )
 
+    @answers_comparisons
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         no_value(
             errors.TracerArrayConversionError,

@@ -158,6 +158,34 @@ static void releaseBuffer(PyObject *, Py_buffer *view) {
   buffer->release();
 }
 
+/// `set_failed_read`. Null until Python sets it.
+static PyObject *failedRead = nullptr;
+
+/// The result of `__array__` after a failure: by `failedRead`, or null with the exception.
+static PyObject *afterFailedRead(PyObject *self) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  PyRef answer = failedRead ? PyRef::steal(PyObject_CallFunctionObjArgs(failedRead, self, value, nullptr)) : PyRef();
+  if (!answer || answer.get() == Py_None) {
+    PyErr_Restore(type, value, traceback);
+    return nullptr;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  return answer.take();
+}
+
+static PyObject *setFailedRead(PyObject *, PyObject *function) {
+  if (!PyCallable_Check(function)) {
+    PyErr_SetString(PyExc_TypeError, "set_failed_read: not callable");
+    return nullptr;
+  }
+  Py_XSETREF(failedRead, Py_NewRef(function));
+  Py_RETURN_NONE;
+}
+
 static PyObject *toNumpy(PyObject *self, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"dtype", "copy", nullptr};
   PyObject *dtype = Py_None, *copy = Py_None;
@@ -167,7 +195,7 @@ static PyObject *toNumpy(PyObject *self, PyObject *args, PyObject *kwargs) {
     return nullptr;
   PyRef result = stateOf(asArray(self)).toNumpy(asArray(self));
   if (!result)
-    return nullptr;
+    return afterFailedRead(self);
   if (dtype != Py_None && dtype != asArray(self)->aval->dtype) {
     PyRef converted = PyRef::steal(PyObject_CallMethod(result.get(), "astype", "O", dtype));
     return converted.take();
@@ -270,6 +298,9 @@ static PyGetSetDef arrayProperties[] = {
      "Whether the program chose its device: results computed from it are there, too.", nullptr},
     {}};
 
+static PyMethodDef functions[] = {
+    {"set_failed_read", setFailedRead, METH_O, "Set the function that answers reads for NumPy's comparisons."}, {}};
+
 static PyMemberDef arrayMembers[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(ArrayObject, weakReferences), READONLY, nullptr}, {}};
 
@@ -324,5 +355,5 @@ bool pcrt::python::addArrayType(PyObject *module) {
     return false;
   // Behind `__hash__`, which stays None: so `isinstance(x, Hashable)` is false, which libraries test.
   arrayType->tp_hash = hashArray;
-  return setArrayClass();
+  return PyModule_AddFunctions(module, functions) == 0 && setArrayClass();
 }

@@ -205,6 +205,51 @@ def test_assert_equal_of_trees_that_differ():
         multihost_utils.assert_equal(own)
 
 
+def test_keys_stay_keys():
+    own = pc.process_index()
+    key = pc.random.key(own)
+    got = multihost_utils.broadcast_one_to_all({"rng": key, "step": own}, own == 2)
+    assert got["rng"].dtype == key.dtype
+    assert pc.random.bits(got["rng"]) == pc.random.bits(pc.random.key(2))
+    assert got["step"] == 2
+    every = multihost_utils.process_allgather(key)
+    np.testing.assert_array_equal(pc.random.key_data(every), [[0, number] for number in range(4)])
+    joined = multihost_utils.process_allgather(pc.random.split(key, 3), tiled=True)
+    assert joined.shape == (12,)
+    third = pc.random.split(pc.random.key(2), 3)
+    np.testing.assert_array_equal(pc.random.key_data(joined[6:9]), pc.random.key_data(third))
+    divided = pc.device_put(pc.random.split(pc.random.key(5), 8), NamedSharding(mesh_of((8,), ("x",)), P("x")))
+    whole = multihost_utils.process_allgather(divided, tiled=True)
+    np.testing.assert_array_equal(pc.random.key_data(whole), pc.random.key_data(pc.random.split(pc.random.key(5), 8)))
+    multihost_utils.assert_equal({"rng": pc.random.key(1)})
+    with pytest.raises(AssertionError, match=r"Expected: \[0 0\]"):
+        multihost_utils.assert_equal(key)
+    with pytest.raises(ValueError, match=r"process 0 gives key<fry>\[\], process 1 uint32\[2\]"):
+        multihost_utils.broadcast_one_to_all(pc.random.PRNGKey(0) if own == 1 else key)
+
+
+def test_data_that_the_devices_here_cannot_divide_are_an_error():
+    sharding = NamedSharding(mesh_of((8,), ("x",)), P("x"))
+    with pytest.raises(ValueError, match=r"shape \(5, 3\).*dimension 0 into 2 equal parts here: 5 is not a multiple"):
+        pc.make_array_from_process_local_data(sharding, np.ones((5, 3), np.float32))
+    with pytest.raises(ValueError, match="5 is not a multiple of 2"):
+        pc.make_array_from_process_local_data(sharding, np.ones(5, np.float32), (16,))
+    with pytest.raises(ValueError, match="5 is not a multiple of 2"):
+        multihost_utils.host_local_array_to_global_array(np.ones(5, np.float32), sharding.mesh, P("x"))
+    whole = pc.make_array_from_process_local_data(NamedSharding(sharding.mesh, P(None, "x")), np.ones((5, 2)))
+    assert whole.shape == (5, 8)
+
+
+def test_numpys_comparisons_of_what_is_elsewhere_are_errors():
+    x = on(mesh_of((8,), ("x",)), P("x"), VALUES)
+    for compare in (np.array_equal, np.array_equiv):
+        with pytest.raises(RuntimeError, match="has only 2 of the 8 parts"):
+            compare(x, VALUES)
+        with pytest.raises(RuntimeError, match="has only 2 of the 8 parts"):
+            compare(VALUES, x)
+        assert compare(multihost_utils.process_allgather(x, tiled=True), VALUES)
+
+
 def test_launches_that_differ_in_shapes_say_the_shapes():
     sharding = NamedSharding(mesh_of((8,), ("x",)), P("x"))
     x = pc.make_array_from_process_local_data(sharding, np.ones(4 if pc.process_index() == 2 else 2, np.float32))

@@ -1,5 +1,6 @@
 """Meshes, specs, shardings, and arrays with these layouts; against JAX's where JAX has the same."""
 
+import itertools
 import pickle
 
 import jax
@@ -176,6 +177,13 @@ def test_arrays_are_made_of_parts():
     assert len(asked) == 4
     with pytest.raises(ValueError, match="parts of the shape"):
         pc.make_array_from_callback((8, 4), sharding, lambda index: values)
+    kinds = itertools.cycle([np.float32, np.int32])
+    with pytest.raises(ValueError, match=r"one dtype, and the callback gave i32\[2,2\] .* and f32\[2,2\] before"):
+        pc.make_array_from_callback((8, 4), sharding, lambda index: values[index].astype(next(kinds)))
+    mixed = pc.make_array_from_callback(
+        (8, 4), sharding, lambda index: values[index].astype(next(kinds)), dtype="float32"
+    )
+    np.testing.assert_array_equal(np.asarray(mixed), values)
     with pytest.raises(ValueError, match="8 devices, got 1"):
         pc.make_array_from_single_device_arrays((8, 4), sharding, [x.addressable_shards[0].data])
     parts = [s.data for s in x.addressable_shards]
