@@ -366,6 +366,13 @@ def _sharding(self: Array) -> Any:
     return SingleDeviceSharding(self.device) if found is None else found
 
 
+def _addressable_data(self: Array, index: int) -> Array:
+    found = shards(self)
+    if not -len(found) <= index < len(found):
+        raise IndexError(f"addressable_data: part {index} of {len(found)}, which the devices of this process have")
+    return found[index].data
+
+
 def _array_namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
     """The module whose functions take this array, `pycompiler.numpy`. Raises ValueError for an unsupported version."""
     if api_version not in (None, interchange.API_VERSION):
@@ -406,7 +413,7 @@ _OWN: dict[str, Any] = {
     ),
     "addressable_shards": property(shards, doc="The parts of this process's devices, a list of Shard."),
     "global_shards": property(global_shards, doc="The parts of all devices; those in other processes have no data."),
-    "addressable_data": lambda self, index: shards(self)[index].data,
+    "addressable_data": _addressable_data,
     "tolist": lambda self: _host(self).tolist(),
 } | array_bytes.OWN
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pycompiler.checkpoints.files import DamagedError
+from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.types.tree_keys import flatten_one_level_with_keys, is_tree_node, keystr
 
 INDEX = "index.json"
@@ -91,6 +92,11 @@ def _part(given: dict[str, Any]) -> Part:
 
 
 # Folders
+
+
+def as_step(function: str, step: Any) -> Any:
+    """The number of a step that is an integer of NumPy, or an array, as an int. Other values stay."""
+    return step if isinstance(step, bool) else as_index(function, "step", step)
 
 
 def folder_of(folder: Path, step: int) -> Path:

@@ -18,6 +18,7 @@ from pycompiler.checkpoints.index import (
     Index,
     Leaf,
     Part,
+    as_step,
     folder_of,
     latest,
     path_of,
@@ -204,6 +205,7 @@ def _chosen(folder: Path, step: int | None) -> Path:
 
 def restore(folder: Folder, like: Any, step: int | None, sharding: Any) -> Any:
     """`checkpoint.restore`."""
+    step = as_step("restore", step)
     if step is not None and (type(step) is not int or step < 0):
         raise ValueError(f"restore: step must be None or an int from 0, got {step!r}")
     wait()

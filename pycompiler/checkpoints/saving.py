@@ -32,6 +32,7 @@ from pycompiler.checkpoints.index import (
     Index,
     Leaf,
     Part,
+    as_step,
     folder_of,
     is_whole,
     path_of,
@@ -201,6 +202,7 @@ def wait() -> None:
 
 def save(folder: Folder, step: int, tree: Any, keep: int | None) -> None:
     """`checkpoint.save`."""
+    step = as_step("save", step)
     if type(step) is not int or step < 0:
         raise ValueError(f"save: step must be an int from 0, got {step!r}")
     if keep is not None and (type(keep) is not int or keep < 1):

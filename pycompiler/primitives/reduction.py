@@ -159,6 +159,8 @@ def _rows(x: Value, start: int, limit: int) -> Value:
 def _check_ordered(name: str, dtype: rules.Dtype) -> None:
     if rules.kind(dtype) == "k":
         raise TypeError(f"{name}: keys of random numbers ({dtype}) have no order")
+    if rules.kind(dtype) == "s":
+        raise TypeError(f"{name}: {dtype} is for storage. What to do: convert the elements, with .astype('float32')")
 
 
 def lowest(dtype: rules.Dtype) -> Any:

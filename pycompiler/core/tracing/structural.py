@@ -241,6 +241,8 @@ def _sum_shape(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
         raise ValueError(f"reduce_sum: axes {axes} must be different axes of {short(x)}")
     if dtypes.is_key(x.dtype):
         raise TypeError(f"reduce_sum: takes numbers, got {short(x)}")
+    if dtypes.is_small(x.dtype):
+        raise TypeError(f"reduce_sum: takes numbers, got {short(x)}; small types are to be converted first")
     if x.dtype == dtypes.bool_:
         raise TypeError(
             f"reduce_sum: takes numbers, got {short(x)}; convert them to count, reduce_or says whether any is true"

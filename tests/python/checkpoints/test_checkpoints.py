@@ -299,6 +299,16 @@ def test_a_result_that_failed_fails_the_save(tmp_path):
     assert latest(tmp_path) is None
 
 
+@pytest.mark.parametrize("step", [np.int64(4), pnp.asarray(4), np.array(4)])
+def test_steps_are_integers_of_any_kind(tmp_path, step):
+    save(tmp_path, step, {"a": 1})
+    assert restore(tmp_path, step=step) == {"a": 1}
+    assert latest(tmp_path) == 4
+    for wrong in (True, 4.0, np.float32(4)):
+        with pytest.raises((TypeError, ValueError), match="step"):
+            save(tmp_path, wrong, {"a": 1})
+
+
 def saved(folder):
     save(folder, 1, {"w": pnp.ones((2, 3)), "rate": 0.5, "box": [Box(pnp.ones(1))]})
     return folder

@@ -99,6 +99,8 @@ def test_parts_of_an_array():
     np.testing.assert_array_equal(shard.data, [2 * own, 2 * own + 1])
     np.testing.assert_array_equal(x.addressable_data(0), shard.data)
     assert [part.data is None for part in x.global_shards] == [number != own for number in range(4)]
+    with pytest.raises(IndexError, match="addressable_data: part 1 of 1, which the devices of this process have"):
+        x.addressable_data(1)
 
 
 def test_reading_what_is_elsewhere_names_the_others_and_the_way():

@@ -92,6 +92,20 @@ def test_small_types_do_not_promote(small):
                 f()
 
 
+@pytest.mark.parametrize("small", [pnp.float8_e5m2, pnp.float4_e2m1fn, pnp.int4])
+def test_reductions_of_small_types_say_their_dtype(small):
+    x, name = pnp.ones((2, 2), small), np.dtype(small).name
+    functions = (pnp.max, pnp.min, pnp.amax, pnp.ptp, pnp.nanmin, pnp.histogram_bin_edges)
+    for f in functions:
+        with pytest.raises(TypeError, match=rf"{name} is for storage.*\.astype"):
+            f(x)
+    for f in (pnp.sum, pnp.trace, pnp.nansum, lambda x: pc.lax.reduce_sum(x, (0,)), lambda x: x.sum(0)):
+        with pytest.raises(TypeError, match=r"takes numbers, got .*converted first"):
+            f(x)
+        with pytest.raises(TypeError, match=r"takes numbers, got .*converted first"):
+            pc.jit(f)(x)
+
+
 def test_lists_by_keyword():
     assert pnp.array_equal(a1=[1, 2], a2=(1, 2))
     assert not pnp.array_equal([1, 2], a2=[1, 3])
