@@ -53,3 +53,17 @@ def test_operations_in_eager_torch_draw_the_same_numbers(name, monkeypatch):
     monkeypatch.setitem(aten._ENTRIES, torch.ops.aten.native_dropout, refuse)
     with pytest.warns(UserWarning, match="run in eager torch"):
         run(*PROGRAMS[name])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_attention_in_a_checkpoint(dynamic):
+    """Torch counts attention among the random operations, also without dropout."""
+
+    def attend(x):
+        return checkpoint(lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True), x, use_reentrant=False) * 2
+
+    compiled = torch.compile(attend, backend="pycompiler", dynamic=dynamic)
+    for length in (5, 9):
+        x = torch.randn(2, 3, length, 8, requires_grad=True)
+        made, wanted = [(one(x), torch.autograd.grad(one(x).sin().sum(), x)) for one in (compiled, attend)]
+        torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-5)
