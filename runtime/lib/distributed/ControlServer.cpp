@@ -218,23 +218,31 @@ void ControlServer::handle(Connection &connection, Frame &frame) {
                   frame.text(4), frame.text(1), frame.text(2)}});
     return;
   case FrameKind::AtEnd:
-    processes[rank].isAtEnd = true;
-    processes[rank].end = ++lastEnd;
-    refuseMeetingsWithout(rank);
-    return broadcast(
-        {FrameKind::PeerAtEnd, 0, {std::to_string(rank), processes[rank].host, std::to_string(processes[rank].pid)}},
-        rank);
+    return atEnd(rank);
   case FrameKind::Bye:
     processes[rank].hasLeft = true;
-    if (!processes[rank].end)
-      processes[rank].end = ++lastEnd;
-    return refuseMeetingsWithout(rank);
+    atEnd(rank);
+    // Nor does it come to the meetings of the end.
+    refuseMeetingsWithout(rank);
+    return answer(rank, frame.number, {});
   case FrameKind::Alive:
     // The answer tells the process that this one is alive.
     return send(connection, {FrameKind::Alive, 0, {}});
   default:
     connection.reader.isBroken = true;
   }
+}
+
+void ControlServer::atEnd(unsigned rank) {
+  Process &process = processes[rank];
+  if (process.isAtEnd)
+    return;
+  process.isAtEnd = true;
+  process.end = ++lastEnd;
+  refuseMeetingsWithout(rank);
+  // Of a failed process, all know more.
+  if (!process.hasFailed)
+    broadcast({FrameKind::PeerAtEnd, 0, {std::to_string(rank), process.host, std::to_string(process.pid)}}, rank);
 }
 
 //===-- Failures

@@ -62,6 +62,7 @@ private:
   void handle(Connection &connection, Frame &frame);
   void greet(Connection &connection, Frame &frame);
   void gather(Connection &connection, Frame &frame);
+  void atEnd(unsigned rank);
   void closed(Connection &connection);
   void fail(unsigned rank, const std::string &cause, const std::string &place);
   void send(Connection &connection, const Frame &frame);

@@ -23,7 +23,7 @@ enum class FrameKind : uint8_t {
   Ask,    // {processes, launch, members}: it waits long here, so where are the others?
   Place,  // {to, processes, launch, state, place}: this process is late, and here
   AtEnd,  // {}: this process has reached its end
-  Bye,    // {}: and now closes
+  Bye,    // {}: and now closes; the answer comes when the others are told
   // From the server.
   Answer,       // {bytes...}: to the request of that number
   Refusal,      // {message}

@@ -318,7 +318,11 @@ void World::leave() {
     std::lock_guard<std::mutex> guard(lock);
     hasLeft = true;
   }
-  client.tell(FrameKind::Bye, {});
+  RefPtr<Reply> heard = client.ask(FrameKind::Bye, {});
+  // The server ends with its process. Without this wait, others would only see that the connection is closed, and take
+  // the end for a crash, although its reason is the failure or the end of another process.
+  if (self.rank == 0)
+    heard->wait();
   isStopped.store(true);
   questionCame.notify_all();
   if (poller.joinable())

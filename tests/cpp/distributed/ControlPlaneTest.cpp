@@ -287,7 +287,7 @@ static void placesAreAskedFor() {
 static void aProcessThatLeavesHasNotFailed() {
   Plane plane(3);
   plane.joinAll();
-  plane.clients[1]->tell(FrameKind::Bye, {});
+  plane.clients[1]->ask(FrameKind::Bye, {});
   RefPtr<Reply> after = plane.clients[1]->ask(FrameKind::Get, {"unset", "1"});
   after->wait();
   plane.clients[1].reset();
@@ -405,6 +405,21 @@ static void tellsWhoEndedBeforeTheServer() {
   CHECK(plane.told[2].copyOf(&Told::failures).empty());
 }
 
+/// Process 0 leaves because process 1 has ended. Process 2 comes later, and the reason is process 1.
+static void aServerThatLeavesHasNotFailed() {
+  Plane plane(3);
+  plane.joinAll();
+  plane.clients[1]->tell(FrameKind::AtEnd, {});
+  CHECK(plane.told[0].waitUntil([&] { return plane.told[0].atEnd.size() == 1; }));
+  plane.clients[0]->ask(FrameKind::Bye, {})->wait();
+  plane.server.reset();
+  CHECK(plane.told[2].waitUntil([&] { return plane.told[2].atEnd == std::vector<unsigned>{1, 0}; }));
+  RefPtr<Reply> later = plane.gather(2, "barrier", "");
+  later->wait();
+  CHECK(later->isRefused && later->peer && later->peer->rank == 1);
+  CHECK(plane.told[2].copyOf(&Told::failures).empty());
+}
+
 int main() {
   RUN(framesAreCutAnywhere);
   RUN(refusesStrangers);
@@ -422,5 +437,6 @@ int main() {
   RUN(noticesClosedAndSilentConnections);
   RUN(noticesTheServersEnd);
   RUN(tellsWhoEndedBeforeTheServer);
+  RUN(aServerThatLeavesHasNotFailed);
   return test::failures() ? 1 : 0;
 }
