@@ -147,21 +147,14 @@ Value IndexBuilder::get(OpBuilder &b, Location loc, const SymbolicSize &extent) 
 
 Value IndexBuilder::once(OpBuilder &b, Location loc, StringRef name, ValueRange operands,
                          function_ref<Value(OpBuilder &b)> make) {
-  // A block is numbered anew for the first comparison of places after insertions. The constants of this builder stand
-  // at its front, so they are not compared with others.
-  Operation *last = nullptr, *front = nullptr;
+  Operation *last = nullptr;
   for (Value operand : operands) {
     if (operand.getParentBlock() != &entry)
       return make(b);
     Operation *op = operand.getDefiningOp();
-    if (!op)
-      continue;
-    auto constant = dyn_cast<arith::ConstantOp>(op);
-    Operation *&latest = constant && constants.lookup(constant.getValue()) == operand ? front : last;
-    if (!latest || latest->isBeforeInBlock(op))
-      latest = op;
+    if (op && (!last || last->isBeforeInBlock(op)))
+      last = op;
   }
-  last = last ? last : front;
   std::vector<const void *> key;
   for (Value operand : operands)
     key.push_back(operand.getAsOpaquePointer());
