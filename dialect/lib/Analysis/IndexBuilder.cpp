@@ -147,25 +147,32 @@ Value IndexBuilder::get(OpBuilder &b, Location loc, const SymbolicSize &extent) 
 
 Value IndexBuilder::once(OpBuilder &b, Location loc, StringRef name, ValueRange operands,
                          function_ref<Value(OpBuilder &b)> make) {
-  Operation *last = nullptr;
-  for (Value operand : operands) {
-    if (operand.getParentBlock() != &entry)
-      return make(b);
-    Operation *op = operand.getDefiningOp();
-    if (op && (!last || last->isBeforeInBlock(op)))
-      last = op;
-  }
+  if (llvm::any_of(operands, [&](Value operand) { return operand.getParentBlock() != &entry; }))
+    return make(b);
   std::vector<const void *> key;
   for (Value operand : operands)
     key.push_back(operand.getAsOpaquePointer());
   Value &value = values[{name.str(), std::move(key)}];
-  if (!value) {
-    OpBuilder early = OpBuilder::atBlockBegin(&entry);
-    if (last)
-      early.setInsertionPointAfter(last);
-    value = make(early);
+  if (value)
+    return value;
+  // After insertions, a comparison of places numbers the whole block anew. So this builder's constants move to the
+  // front instead. Others stay: a caller's builder may stand at them.
+  Operation *last = nullptr, *front = nullptr;
+  for (Value operand : operands) {
+    Operation *op = operand.getDefiningOp();
+    auto constant = dyn_cast_if_present<arith::ConstantOp>(op);
+    if (constant && constants.lookup(constant.getValue()) == operand) {
+      op->remove();
+      entry.push_front(op);
+      front = front ? front : op;
+    } else if (op && (!last || last->isBeforeInBlock(op))) {
+      last = op;
+    }
   }
-  return value;
+  OpBuilder early = OpBuilder::atBlockBegin(&entry);
+  if (last || front)
+    early.setInsertionPointAfter(last ? last : front);
+  return value = make(early);
 }
 
 Value IndexBuilder::mul(OpBuilder &b, Location loc, Value lhs, Value rhs) {

@@ -2,6 +2,7 @@
 // array-in-place-carries; array-forward-copies follows. The option short-program is for tests: in programs of at most
 // that many operations on tensors, upstream's analysis decides everything. Its time matters only in longer programs.
 #include "array/Bufferize/Bufferize.h"
+#include "DestinationSlices.h"
 #include "InPlaceAnalysis.h"
 #include "array/Analysis/GivenUp.h"
 
@@ -85,7 +86,6 @@ struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<
     OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;
     OneShotAnalysisState state(getOperation(), options);
-    IRRewriter rewriter(&getContext());
     if (failed(analyzeInPlace(getOperation(), state, least)))
       return signalPassFailure();
     // Results first: the parts that are inserted into one are then computed in its buffer. Otherwise the first part
@@ -94,10 +94,15 @@ struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<
     getOperation()->walk([&](MaterializeInDestinationOp result) { results.push_back(result); });
     for (MaterializeInDestinationOp result : results)
       moveToStart(startOf(result.getSource()));
+    BlockOrder order;
+    IRRewriter rewriter(&getContext(), &order);
+    auto slice = [&](RewriterBase &b, SubsetInsertionOpInterface insertion, tensor::EmptyOp empty, Operation *user) {
+      return sliceOfDestination(b, order, insertion, empty, user);
+    };
     for (MaterializeInDestinationOp result : results)
-      if (failed(eliminateEmptyTensors(rewriter, result, state)))
+      if (failed(eliminateEmptyTensors(rewriter, result, state, slice)))
         return signalPassFailure();
-    if (failed(eliminateEmptyTensors(rewriter, getOperation(), state)))
+    if (failed(eliminateEmptyTensors(rewriter, getOperation(), state, slice)))
       signalPassFailure();
   }
 

@@ -61,6 +61,11 @@ def sliced(length: int) -> Callable[[Any], Any]:
     return lambda x: lax.scan(step, x, [pnp.stack([x * i, x]) for i in range(length)])
 
 
+def gradient_of_updates(length: int) -> Callable[[Any], Any]:
+    updates = repeated(lambda x, i: lax.dynamic_update_slice(x, x[:4] * x[4:8], (i % 60,)))(length)
+    return pc.grad(lambda x: updates(x).sum())
+
+
 def beside(part: Callable[[Any, int], Any]) -> Callable[[int], Callable[[Any], Any]]:
     return lambda length: lambda x: [part(x, i) for i in range(length)]
 
@@ -69,6 +74,7 @@ PROGRAMS: dict[str, Callable[[int], Callable[[Any], Any]]] = {
     "stack": lambda n: lambda x: pnp.stack([x * i for i in range(n)]),
     "concatenate": lambda n: lambda x: pnp.concatenate([x[: i % 7 + 1] for i in range(n)]),
     "updates of slices": repeated(lambda x, i: lax.dynamic_update_slice(x, x[:4] * 2, (i % 60,))),
+    "gradient of updates of slices": gradient_of_updates,
     "updates of elements": repeated(lambda x, i: x.at[i % 64].set(2.0 + i)),
     "additions to elements": repeated(lambda x, i: x.at[i % 64].add(2.0)),
     "less the mean": repeated(lambda x, _: x - x.mean()),
