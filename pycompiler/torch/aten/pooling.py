@@ -45,42 +45,69 @@ def _options(count: int, kernel: Any, stride: Any, padding: Any, dilation: Any =
     return kernel, stride, several(padding, count), several(dilation, count)
 
 
+# Windows of more places are reduced along one axis after the other: the number of terms is the sum of the kernel's
+# sizes. Below, one pass over all places needs no arrays between the axes.
+MOST_PLACES_OF_ONE_PASS = 9
+
+
 def _max_pool(count: int) -> Any:
     def pool(
         out: Out, x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
     ) -> Any:
-        options = _options(count, kernel, stride, padding, dilation)
-        _, stride, padding, dilation = options
-        shape, first = out.shape[-count:], x.ndim - count
-        lowest = -math.inf if x.dtype.kind in "fV" else np.iinfo(x.dtype).min
-        best: Any = None
-        place_of: Any = None
-        chosen: Any = None
-        for place, part in _windows(x, count, *options, fill=lowest, shape=shape):
-            # The place in the whole image, row-major.
-            flat: Any = 0
-            for axis in range(count):
-                numbers = lax.broadcasted_iota(np.int64, shape, axis) * stride[axis]
-                flat = flat * x.shape[first + axis] + numbers + (place[axis] * dilation[axis] - padding[axis])
-            flat = pnp.broadcast_to(flat, part.shape)
-            if best is None:
-                best, place_of = part, flat
-                # The first place may be padding, which is never a maximum.
-                inside = _inside(x, place, options, shape, first)
-                best = pnp.where(inside, best, lowest) if inside is not None else best
-                chosen = inside
-                continue
-            newer = (part > best) | (part != part)
-            inside = _inside(x, place, options, shape, first)
-            if chosen is not None:
-                # A window with padding before its first element takes that element, also if it is the least number.
-                newer = newer | ~chosen
-            newer = newer if inside is None else newer & inside
-            best, place_of = pnp.where(newer, part, best), pnp.where(newer, flat, place_of)
-            chosen = None if chosen is None or inside is None else chosen | inside
-        return best, place_of
+        kernel, stride, padding, dilation = _options(count, kernel, stride, padding, dilation)
+        first, image = x.ndim - count, x.shape[x.ndim - count :]
+        passes = [range(count)]
+        if math.prod(kernel) > MOST_PLACES_OF_ONE_PASS:
+            # The last axis first: of equal elements the first one counts, in row-major order.
+            passes = [range(axis, axis + 1) for axis in reversed(range(count))]
+        places: Any = None
+        for axes in passes:
+            options = [
+                [value if axis in axes else default for axis, value in enumerate(values)]
+                for values, default in ((kernel, 1), (stride, 1), (padding, 0), (dilation, 1))
+            ]
+            shape = [out.shape[first + axis] if axis in axes else x.shape[first + axis] for axis in range(count)]
+            x, places = _largest_of_windows(x, places, image, options, shape)
+        return x, places
 
     return pool
+
+
+def _largest_of_windows(x: Any, places: Any, image: Any, options: Any, shape: Any) -> tuple[Any, Any]:
+    """The largest elements of the windows over the last axes, and their places in the image, row-major. `places` are
+    those of the elements of `x`; None for the image itself. Of equal elements the first one counts; the last nan."""
+    count = len(image)
+    first = x.ndim - count
+    _, stride, padding, dilation = options
+    lowest = -math.inf if x.dtype.kind in "fV" else np.iinfo(x.dtype).min
+    windows = _windows(x, count, *options, fill=lowest, shape=shape)
+    their_places = None if places is None else _windows(places, count, *options, fill=0, shape=shape)
+    best: Any = None
+    place_of: Any = None
+    chosen: Any = None
+    for place, part in windows:
+        if their_places is not None:
+            _, flat = next(their_places)
+        else:
+            flat = 0
+            for axis in range(count):
+                numbers = lax.broadcasted_iota(np.int64, shape, axis) * stride[axis]
+                flat = flat * image[axis] + numbers + (place[axis] * dilation[axis] - padding[axis])
+            flat = pnp.broadcast_to(flat, part.shape)
+        inside = _inside(x, place, options, shape, first)
+        if best is None:
+            # The first place may be padding, which is never a maximum.
+            best, place_of = part if inside is None else pnp.where(inside, part, lowest), flat
+            chosen = inside
+            continue
+        newer = (part > best) | (part != part)
+        if chosen is not None:
+            # A window with padding before its first element takes that element, also if it is the least number.
+            newer = newer | ~chosen
+        newer = newer if inside is None else newer & inside
+        best, place_of = pnp.where(newer, part, best), pnp.where(newer, flat, place_of)
+        chosen = None if chosen is None or inside is None else chosen | inside
+    return best, place_of
 
 
 def _inside(x: Any, place: Any, options: Any, shape: Any, first: int) -> Any:
