@@ -231,11 +231,11 @@ BAD = [
     (lambda x: lax.psum_scatter(x, "i", tiled=True), ValueError, "psum_scatter: dimension 0 .* can't be divided"),
     (lambda x: lax.all_to_all(x, "i", 0, 0), ValueError, r"all_to_all: dimension 0 of f32\[2,3\] must have"),
     (lambda x: lax.all_to_all(x, "i", 0, 0, tiled=True), ValueError, "all_to_all: dimension 0 .* can't be divided"),
-    (lambda x: lax.ppermute(x, "i", [(0, 1), (0, 2)]), ValueError, "ppermute: each source in perm must be another"),
-    (lambda x: lax.ppermute(x, "i", [(0, 4)]), ValueError, "ppermute: each destination in perm must be another"),
+    (lambda x: lax.ppermute(x, "i", [(0, 1), (0, 2)]), ValueError, "the sources in perm must be distinct indices"),
+    (lambda x: lax.ppermute(x, "i", [(0, 4)]), ValueError, "the destinations in perm must be distinct"),
     (lambda x: lax.pshuffle(x, "i", [0, 1, 1, 2]), ValueError, "pshuffle: perm must be a permutation of the 4"),
     (lambda x: lax.pbroadcast(x, "i", 4), ValueError, "pbroadcast: source 4 is none of the 4 members of 'i'"),
-    (lambda x: lax.psum(x, (0, "i"), axis_index_groups=[[0], [1]]), ValueError, "are of a named axis"),
+    (lambda x: lax.psum(x, (0, "i"), axis_index_groups=[[0], [1]]), ValueError, "axis_index_groups need a named axis"),
 ]
 
 
