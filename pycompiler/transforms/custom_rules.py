@@ -20,6 +20,7 @@ from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.references import Ref
+from pycompiler.core.tracing.rules import is_zero
 from pycompiler.core.tracing.structural import add_tangents
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
@@ -163,7 +164,8 @@ _INTERNAL: Any = object()
 
 def _tangents(what: str, tree: PyTreeDef, avals: Sequence[ShapedArray], given: Any) -> list[Any]:
     """The tangents that a rule returned, for results of this structure and these types."""
-    leaves, found = tree_flatten(given)
+    # A Zero is a container without leaves elsewhere; here it is a tangent, which `defjvps` returns.
+    leaves, found = tree_flatten(given, is_leaf=is_zero)
     if found != tree:
         raise TypeError(
             f"{what} must return a tangent of the structure of its result, {tree}, it returned {found}. What to do: "

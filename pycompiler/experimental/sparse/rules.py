@@ -101,14 +101,24 @@ def deduplicated(mat: Any, unique: Unique) -> Any:
 
 
 def _aligned(given: list[Any], unique: Unique) -> list[Any]:
-    """Two matrices in compressed rows at the same places, if one of them was made from the other without duplicates."""
-    rows = [x for x in given if isinstance(x, BCSR)]
-    if len(rows) != 2 or len(given) != 2 or rows[0].indices is rows[1].indices:
+    """Two matrices at the same places, if one of them was made from the other without duplicates.
+
+    Products of matrices at other places have an element for each pair.
+    """
+    if len(given) != 2 or type(given[0]) is not type(given[1]) or not is_sparse(given[0]):
         return given
-    known = [unique.get(id(x.indices), (None, (None, None)))[1][0] for x in rows]
-    if known[0] is rows[1].indices or known[1] is rows[0].indices:
-        return [deduplicated(x, unique) for x in given]
+    x, y = given
+    if x.indices is y.indices:
+        return given
+    known = [_places(unique.get(id(mat.indices), (None, None))[1]) for mat in given]
+    if known[0] is y.indices or known[1] is x.indices:
+        return [deduplicated(mat, unique) for mat in given]
     return given
+
+
+def _places(known: Any) -> Any:
+    """The indices of an entry of the known places: with a BCSR's come the starts of its rows."""
+    return known[0] if isinstance(known, tuple) else known
 
 
 def _linear(equation: Equation, given: list[Any], unique: Unique) -> Any:
@@ -128,7 +138,7 @@ def _dense_name(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 def _add(equation: Equation, given: list[Any], unique: Unique) -> Any:
     if all(map(is_sparse_operand, given)):
-        return _sum(*map(whole, given))
+        return _sum(*_aligned(list(map(whole, given)), unique))
     x, y = (whole(x) if is_sparse_operand(x) else x for x in given)
     mat, dense = (x, y) if is_sparse(x) else (y, x)
     if isinstance(dense, Spread):
@@ -164,7 +174,7 @@ def _subtract(equation: Equation, given: list[Any], unique: Unique) -> Any:
             "sparse rule for sub is not implemented for a sparse and a dense array. What to do: sparse.todense(x) "
             "makes an argument dense"
         )
-    return _sum(x, y.with_data(-y.data))
+    return _sum(*_aligned([x, y.with_data(-y.data)], unique))
 
 
 def _multiply(equation: Equation, given: list[Any], unique: Unique) -> Any:
@@ -173,7 +183,7 @@ def _multiply(equation: Equation, given: list[Any], unique: Unique) -> Any:
         mat, dense = (x, y) if is_sparse_operand(x) else (y, x)
         mat = whole(mat)
         return mat.with_data(bcoo_multiply_dense(mat, _compact(dense)))
-    x, y = map(_compact, given)
+    x, y = _aligned(list(map(_compact, given)), unique)
     if x.indices is y.indices and x.data.shape == y.data.shape:
         x, y = deduplicated(x, unique), deduplicated(y, unique)
         return x.with_data(x.data * y.data)

@@ -104,6 +104,27 @@ def test_places_stay_the_same():
     assert grown.nse == 2 * mat.nse
 
 
+@pytest.mark.parametrize("make", [lambda m: m, BCSR.from_bcoo], ids=["BCOO", "BCSR"])
+@pytest.mark.parametrize("name", ["cube", "seventh", "by sine", "sine by", "sum", "difference"])
+def test_products_with_own_functions_stay_at_the_places(name, make):
+    """A matrix that may have duplicates, and a function of it that has none, are at the same places."""
+    fun = {
+        "cube": lambda m: m**3,
+        "seventh": lambda m: m**7,
+        "by sine": lambda m: m * pnp.sin(m),
+        "sine by": lambda m: pnp.sin(m) * 2 * m,
+        "sum": lambda m: m + pnp.sin(m),
+        "difference": lambda m: pnp.sin(m) - m,
+    }[name]
+    places = pnp.array([[0, 0], [0, 0], [1, 2], [3, 3]])
+    mat = make(BCOO((pnp.arange(1.0, 5), places), shape=(4, 5)))
+    wanted = fun(mat.todense())
+    for function in (sparse.sparsify(fun), pc.jit(sparse.sparsify(fun))):
+        found = function(mat)
+        assert found.nse == mat.nse
+        np.testing.assert_allclose(found.todense(), wanted, rtol=1e-6)
+
+
 def test_nothing_is_made_dense():
     """A scalar that multiplies a matrix of 10^12 elements is not broadcast to it."""
     mat = BCOO((pnp.array([1.0, 2.0]), pnp.array([[5, 7], [999_999, 3]])), shape=(10**6, 10**6))

@@ -82,3 +82,21 @@ def test_derivatives_have_the_weak_types_of_their_values(m, jitted):
     ):
         m.api.jit(call)() if jitted else call()
     assert seen == [[False, True], [False, True], [True], [False]]
+
+
+@pytest.mark.parametrize("m", [OURS, THEIRS], ids=["ours", "jax"])
+@pytest.mark.parametrize("jitted", [False, True])
+def test_rules_argument_by_argument_without_a_tangent(m, jitted):
+    """`defjvps`: the argument that is differentiated has no rule."""
+    product = m.api.custom_jvp(lambda x, y: {"p": x * y, "s": x + y})
+    product.defjvps(lambda t, out, x, y: {"p": 10 * t * y, "s": t}, None)
+    transform = m.api.jit if jitted else lambda f: f
+    for by in (
+        lambda: m.api.jvp(lambda y: product(2.0, y), (3.0,), (1.0,))[1],
+        lambda: m.api.jacfwd(product, 1)(2.0, 3.0),
+        lambda: m.api.vmap(m.api.jacfwd(product, 1), (None, 0))(2.0, m.np.ones(2)),
+        lambda: m.api.grad(lambda y: product(2.0, y)["p"])(3.0),
+    ):
+        for found in pc.tree.leaves(transform(by)()):
+            np.testing.assert_array_equal(found, np.zeros(np.shape(found)))
+    assert transform(lambda: m.api.grad(lambda x: product(x, 3.0)["p"])(2.0))() == 30
