@@ -6,7 +6,8 @@ The operands are the constants of the index maps, those of the kernel, the input
 blocks of the outputs, scratch memory). `blocks` has the sizes of the blocks. The size 0 stands for one element, in a
 dimension that the block lacks. The op `array.kernel_call` describes `parallel`, `overwritten`, and the scratch memory.
 
-The primitive is in no TABLE, because it has no reference and no derivative. `kernel/` makes the graphs.
+The primitive is in no TABLE, because it has no reference. Its derivatives are those of forward mode: a kernel on the
+blocks and on their tangents. `kernel/` makes the graphs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.source import user_source
 from pycompiler.core.tracing.evaluate import evaluate
@@ -28,7 +30,17 @@ from pycompiler.core.tracing.structural import mapped_size, move_dim, with_batch
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, shaped, strong
 from pycompiler.primitives import rules
-from pycompiler.primitives.control.graphs import check_takes
+from pycompiler.primitives.control.graphs import (
+    Flags,
+    check_takes,
+    chosen,
+    fixed_point,
+    full_jvp,
+    made_real,
+    strong_avals,
+    varies,
+    with_zeros,
+)
 from pycompiler.primitives.indexing import dynamic_slice
 from pycompiler.primitives.rules import Dims, Value
 from pycompiler.primitives.shape import reshape
@@ -72,12 +84,111 @@ def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, maps: ClosedGraph, **params:
     return tuple([strong(aval) for aval in outputs])
 
 
-def _no_derivative(*args: Any, **params: Any) -> NoReturn:
+# Derivatives: tangents are further inputs, outputs and scratch memory, in the blocks of their values.
+
+
+class _Varying(NamedTuple):
+    """Which operands of the kernel's graph have tangents."""
+
+    consts: Flags
+    inputs: Flags
+    outputs: Flags
+    scratch: Flags
+
+    def of_graph(self, rank: int) -> Flags:
+        return (*self.consts, *[False] * rank, *self.inputs, *self.outputs, *self.scratch)
+
+
+def _jvp(
+    primals: Sequence[Value], tangents: Sequence[Value], *, jaxpr: ClosedGraph, maps: ClosedGraph, **params: Any
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    form = KernelForm(**params)
+    map_consts, consts, inputs, outputs = form.split(primals)
+    _, const_tangents, input_tangents, output_tangents = form.split(tangents)
+    count, rank = len(outputs), len(form.grid)
+    num_scratch = len(jaxpr.out_avals) - count
+    known = (*varies(const_tangents), *[False] * rank, *varies(input_tangents))
+    start = (*varies(output_tangents), *[False] * num_scratch)
+    ends = fixed_point(start, lambda now: jvp_graph(jaxpr, (*known, *now))[1])
+    varying = _Varying(varies(const_tangents), varies(input_tangents), ends[:count], ends[count:])
+    # The place of the tangent of each output behind the outputs.
+    places = {number: count + place for place, number in enumerate(chosen(range(count), varying.outputs))}
+    given, written = form.blocks[: len(inputs)], form.blocks[len(inputs) :]
+    found = kernel_call.bind(
+        *map_consts,
+        *consts,
+        *made_real(const_tangents, varying.consts),
+        *inputs,
+        *made_real(input_tangents, varying.inputs),
+        *outputs,
+        *made_real(output_tangents, varying.outputs),
+        jaxpr=_jvp_kernel(jaxpr, varying, rank),
+        maps=_jvp_maps(maps, form, varying),
+        **form._replace(
+            overwritten=(*form.overwritten, *[places[number] for number in form.overwritten if number in places]),
+            blocks=(*given, *chosen(given, varying.inputs), *written, *chosen(written, varying.outputs)),
+            num_consts=len(consts) + sum(varying.consts),
+            num_inputs=len(inputs) + sum(varying.inputs),
+        )._asdict(),
+    )
+    return tuple(found[:count]), tuple(with_zeros(found[count:], varying.outputs, found[:count]))
+
+
+def _jvp_kernel(graph: ClosedGraph, varying: _Varying, rank: int) -> ClosedGraph:
+    """The kernel on values and tangents. The tangents of a group of operands follow the group."""
+    both = full_jvp(graph, varying.of_graph(rank), (*varying.outputs, *varying.scratch))
+    groups = (varying.consts, (False,) * rank, varying.inputs, varying.outputs, varying.scratch)
+
+    def make() -> ClosedGraph:
+        avals = iter(graph.in_avals)
+        order = [(list(itertools.islice(avals, len(flags))), flags) for flags in groups]
+
+        def run(*args: Any) -> list[Any]:
+            rest = iter(args)
+            values: list[Any] = []
+            tangents: list[Any] = []
+            for flags in groups:
+                values += itertools.islice(rest, len(flags))
+                tangents += itertools.islice(rest, sum(flags))
+            found = iter(evaluate(both, (*values, *tangents)))
+            outs, scratch = (list(itertools.islice(found, len(flags))) for flags in groups[3:])
+            return [*outs, *itertools.islice(found, sum(varying.outputs)), *scratch, *found]
+
+        moved = [aval for group, flags in order for aval in (*group, *strong_avals(group, flags))]
+        return record(run, moved, DebugInfo("jvp", evaluate))
+
+    return graph.derive(("jvp of kernel", varying, rank), make)
+
+
+def _jvp_maps(graph: ClosedGraph, form: KernelForm, varying: _Varying) -> ClosedGraph:
+    ranks = tuple([len(sizes) for sizes in form.blocks])
+
+    def make() -> ClosedGraph:
+        def run(*args: Any) -> list[Any]:
+            offsets = iter(evaluate(graph, args))
+            each = [list(itertools.islice(offsets, rank)) for rank in ranks]
+            given, written = each[: form.num_inputs], each[form.num_inputs :]
+            order = (*given, *chosen(given, varying.inputs), *written, *chosen(written, varying.outputs))
+            return list(itertools.chain(*order))
+
+        return record(run, graph.in_avals, DebugInfo("jvp", evaluate))
+
+    return graph.derive(("maps of jvp", ranks, form.num_inputs, varying), make)
+
+
+def _linearize(
+    primals: Sequence[Value], tangents: Sequence[Value], **params: Any
+) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    return kernel_call.bind(*primals, **params), _jvp(primals, tangents, **params)[1]
+
+
+def _transpose(cotangents: Sequence[Value], *args: Value, **params: Any) -> NoReturn:
     source = user_source()
     raise NotDifferentiableError(
         (f"{source.describe()}\n" if source else "")
-        + "kernel_call: a kernel has no derivative. What to do: give the function that calls it a rule by custom_vjp "
-        "or custom_jvp, differentiate it with interpret=True, or pass it lax.stop_gradient of its arguments"
+        + "kernel_call: a kernel has no derivative in reverse mode (grad, vjp, jacrev). What to do: use forward mode "
+        "(jvp, jacfwd), give the function that calls it a rule by custom_vjp, differentiate it with interpret=True, or "
+        "pass it lax.stop_gradient of its arguments"
     )
 
 
@@ -183,8 +294,9 @@ def indices_in_order(form: KernelForm) -> Iterable[tuple[tuple[int, ...], bool]]
 kernel_call = Primitive(
     "kernel_call",
     _shape,
-    _no_derivative,
-    None,
+    _jvp,
+    _transpose,
     _batch,
     multiple_results=True,
+    linearize=_linearize,
 )
