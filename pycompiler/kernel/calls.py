@@ -69,8 +69,8 @@ def kernel_call(
     Programs run in the order of the grid, the last dimension fastest. If programs along a dimension write different
     blocks and share no scratch memory, the compiler may run them at the same time. `dimension_semantics` has "parallel"
     for dimensions along which programs are independent, and "arbitrary" for others. Scratch memory starts as zeros for
-    each index of the parallel dimensions. With `interpret`, a loop over the grid computes the result. It has derivatives
-    in both modes, and is slow; a compiled kernel has those of forward mode.
+    each index of the parallel dimensions. With `interpret`, a loop over the grid computes the result. It is slow,
+    and has derivatives in both modes; a compiled kernel has those of forward mode.
 
     Raises ArgumentError for blocks, index maps and aliases that do not fit the arrays.
 
