@@ -77,7 +77,10 @@ struct Passed {
 /// A part of @main: a loop, or the operations in a marked region.
 class Part {
 public:
-  explicit Part(Operation *op) : op(op) {}
+  explicit Part(Operation *op) : op(op) {
+    for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+      inIteration |= parent->hasAttr(kParallelAttr);
+  }
 
   /// Reads the operations. False if the part cannot be a function.
   bool read() {
@@ -118,7 +121,8 @@ private:
       return true;
     }
     Operation *source = value.getDefiningOp();
-    bool isScratch = isa_and_nonnull<memref::AllocaOp>(source) && source->hasAttr(kPrivateAttr);
+    // In an iteration of a loop for threads, other parts may read what this one writes: the buffer is passed.
+    bool isScratch = !inIteration && isa_and_nonnull<memref::AllocaOp>(source) && source->hasAttr(kPrivateAttr);
     bool isSymbol = isa_and_nonnull<SymbolOp, ThreadsOp>(source); // known in the call of @main: the function gets it as
                                                                   // an argument
     if (isScratch ||
@@ -214,6 +218,7 @@ private:
   SmallVector<Operation *> copied; ///< Recomputed in the function, in this order.
   SmallVector<Passed> passed;
   bool isParallel = false;
+  bool inIteration = false; ///< Inside a loop for threads.
 };
 
 func::FuncOp Part::outline(func::FuncOp main, const Twine &name) {

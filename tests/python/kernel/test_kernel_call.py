@@ -231,6 +231,33 @@ def test_in_loops_and_with_a_value_from_outside(interpret):
     np.testing.assert_allclose(found, x * 24, rtol=1e-5)
 
 
+@WAYS
+@pytest.mark.parametrize("block", [(1, 1), (8, 4), (8, 128)])
+@pytest.mark.parametrize("branch", [0, 1, 2])
+def test_branches_in_many_programs(interpret, block, branch):
+    """Threads share the programs, and the branches copy between the temporaries of one."""
+    branches = [lambda x, y: x + y, lambda x, y: x + y + 1, lambda x, y: x - y]
+    rows, columns = block
+    x, y = np.arange(64, dtype=np.float32)[:, None], np.arange(128, dtype=np.float32)[None]
+
+    def body(i, x, y, o):
+        o[...] = lax.switch(i[...], branches, x[...], y[...])
+
+    call = kernel.kernel_call(
+        body,
+        S((64, 128), "float32"),
+        grid=(64 // rows, 128 // columns),
+        in_specs=[
+            kernel.BlockSpec((), lambda i, j: ()),
+            kernel.BlockSpec((rows, 1), lambda i, j: (i, 0)),
+            kernel.BlockSpec((1, columns), lambda i, j: (0, j)),
+        ],
+        out_specs=kernel.BlockSpec(block, lambda i, j: (i, j)),
+        interpret=interpret,
+    )
+    np.testing.assert_array_equal(call(np.int32(branch), x, y), branches[branch](x, y))
+
+
 def test_a_derivative_by_custom_vjp():
     square = kernel.kernel_call(lambda x, o: o.set(x[...] * x[...]), S((4,), "float32"))
     ours = pc.custom_vjp(lambda x: square(x))
