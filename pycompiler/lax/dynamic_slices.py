@@ -32,6 +32,11 @@ class Slice:
     def __post_init__(self) -> None:
         if self.stride < 0:
             raise ValueError(f"ds: the stride must not be negative, got {self.stride}")
+        if self.stride == 0 and self.size != 1:
+            raise ValueError(
+                f"ds: the stride is 0 for {self.size} elements, expected from 1. What to do: read ds(start, 1), and "
+                "repeat it by numpy.broadcast_to"
+            )
 
 
 def _parts(x: Slice) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

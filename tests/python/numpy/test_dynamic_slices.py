@@ -151,6 +151,7 @@ def test_what_is_no_slice():
         (lambda: pc.ds(1.5, 2), TypeError, r"start must be an integer, got f32\[\]"),
         (lambda: pc.ds(1, 2.5), TypeError, "size must be an integer, got 2.5"),
         (lambda: pc.ds(1, 2, -1), ValueError, "the stride must not be negative, got -1"),
+        (lambda: pc.ds(1, 2, 0), ValueError, "the stride is 0 for 2 elements, expected from 1"),
         (lambda: x[pc.ds(2, 20)], TypeError, "covers 20 of the 10 elements along axis 0"),
         (lambda: x[pc.ds(2, 2), pc.ds(2, 2)], IndexError, r"too many indices: 2 for i32\[10\]"),
         (lambda: pc.jit(lambda n: x[pc.ds(0, n)])(2), pc.errors.TracerIntegerConversionError, "size"),
