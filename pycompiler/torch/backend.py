@@ -49,6 +49,8 @@ def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **optio
         inference_compiler=_compile,
         decompositions=decompositions(),
         partition_fn=min_cut_rematerialization_partition,
+        # Updates of inputs end the graph. Torch takes `x.data = y`, and updates in a gradient, in this way only.
+        keep_inference_input_mutations=True,
     )
     with corrected():
         return without_idle_restarts(module, lambda: compiler(module, example_inputs))

@@ -19,6 +19,7 @@ from pycompiler.torch.calls import Boxed, boxed, call_of_graph
 from pycompiler.torch.left import why_left
 from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.recomputation import completed, fresh_state, operation_of, origin_of, with_keys
+from pycompiler.torch.updates import without_updates
 
 __all__ = ["compile_graph"]
 
@@ -36,11 +37,13 @@ class _StateNeededError(Exception):
 def compile_graph(module: torch.fx.GraphModule) -> Boxed:
     """The function of a functional graph of ATen's operations."""
     completed(module.graph)
+    module, updates = without_updates(module)
     # Operations that run in eager torch, with states of its generator. The gradient's graph refuses the same ones.
     without: set[str] = set()
     while True:
         try:
-            return _compiled(with_keys(module, without))
+            call = _compiled(with_keys(module, without))
+            return call if updates is None else updates.after(call)
         except _StateNeededError as error:
             without.add(str(error))
 

@@ -14,7 +14,7 @@ import torch
 
 from pycompiler.core.dims.dims import Dim
 
-__all__ = ["View", "views_of"]
+__all__ = ["View", "root_of", "views_of"]
 
 
 @dataclass
@@ -71,6 +71,14 @@ def _view(node: torch.fx.Node, made: set[torch.fx.Node]) -> View | None:
         if node.op == "placeholder" or node in made:
             found = View(node, chain[::-1])
     return found
+
+
+def root_of(node: torch.fx.Node) -> torch.fx.Node:
+    """The tensor whose memory a chain of views shows: the node itself, if it is no view."""
+    while _is_view(node):
+        source: Any = node.args[0]
+        node = source
+    return node
 
 
 def _is_view(node: torch.fx.Node) -> bool:

@@ -38,6 +38,7 @@ def _full_like(out: Out, x: Any, value: Any, **options: Any) -> Any:
     "zeros",
     "zeros_like",
     "new_zeros",
+    "_new_zeros_with_same_feature_meta",
     "_efficientzerotensor",
     "empty",
     "empty_like",
