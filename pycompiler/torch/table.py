@@ -131,11 +131,23 @@ class Family:
 
     def __init__(self) -> None:
         self.entries: dict[Any, Entry] = {}
+        # By full names, for operations of other packages: they are registered when the package is imported.
+        self.of_packages: dict[str, Entry] = {}
 
     def __call__(self, *names: str) -> Callable[[Entry], Entry]:
         def enter(function: Entry) -> Entry:
             for name in names:
                 self.add(name, function)
+            return function
+
+        return enter
+
+    def of_package(self, name: str) -> Callable[[Entry], Entry]:
+        """Enter a function for an operation of another package: "package::operation"."""
+
+        def enter(function: Entry) -> Entry:
+            assert name not in self.of_packages, f"{name} has two entries"
+            self.of_packages[name] = function
             return function
 
         return enter

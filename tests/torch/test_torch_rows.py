@@ -47,6 +47,16 @@ def test_products_by_groups(ends, dynamic):
     agree(by_groups, halves(16, rows), halves(rows, 8), dynamic=dynamic)
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_products_by_groups_in_transformers(dtype, dynamic):
+    pytest.importorskip("transformers.integrations.moe")
+    for ends in ENDS:
+        x = torch.randn(ends[-1] + 2, 16).to(dtype).requires_grad_()
+        y = torch.randn(len(ends), 16, 8).to(dtype).requires_grad_()
+        agree(torch.ops.transformers.grouped_mm_fallback, x, y, offsets(*ends), dynamic=dynamic)
+
+
 def test_products_by_groups_of_equal_sizes_and_of_no_rows():
     agree(lambda x, y: F.grouped_mm(x, y), halves(3, 8, 16), halves(3, 16, 8))
     agree(lambda x, y, o: F.grouped_mm(x, y, offs=o), halves(0, 16), halves(2, 16, 8), offsets(0, 0))

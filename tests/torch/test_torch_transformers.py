@@ -74,7 +74,24 @@ def _whisper():
     }
 
 
-MODELS = {"bert": _bert, "gpt2": _gpt2, "llama": _llama, "t5": _t5, "vit": _vit, "whisper": _whisper}
+def _mixtral():
+    config = transformers.MixtralConfig(
+        vocab_size=100, hidden_size=32, num_hidden_layers=1, num_attention_heads=4, num_key_value_heads=2,
+        intermediate_size=48, max_position_embeddings=32, num_local_experts=4, num_experts_per_tok=2,
+    )  # fmt: skip
+    tokens = _tokens()
+    return transformers.MixtralForCausalLM(config), {"input_ids": tokens, "labels": tokens, "use_cache": False}
+
+
+MODELS = {
+    "bert": _bert,
+    "gpt2": _gpt2,
+    "llama": _llama,
+    "t5": _t5,
+    "vit": _vit,
+    "whisper": _whisper,
+    "mixtral": _mixtral,
+}
 
 
 @pytest.mark.parametrize("name", MODELS)

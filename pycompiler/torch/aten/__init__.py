@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch._ops import OpOverload
+
 from pycompiler.torch.aten import (
     activations,
     arithmetic,
@@ -81,8 +83,9 @@ FAMILIES = {
 def _joined() -> dict[Any, Entry]:
     joined: dict[Any, Entry] = {}
     for family in FAMILIES.values():
-        assert not joined.keys() & family.entries.keys(), joined.keys() & family.entries.keys()
-        joined |= family.entries
+        for entries in (family.entries, family.of_packages):
+            assert not joined.keys() & entries.keys(), joined.keys() & entries.keys()
+            joined |= entries
     return joined
 
 
@@ -91,5 +94,7 @@ _ENTRIES = _joined()
 
 def entry_of(target: Any) -> Entry | None:
     """The entry of an operation, None if it has none."""
-    found = _ENTRIES.get(target)
-    return found if found is not None else _ENTRIES.get(getattr(target, "overloadpacket", None))
+    found = _ENTRIES.get(target) or _ENTRIES.get(getattr(target, "overloadpacket", None))
+    if found is None and isinstance(target, OpOverload) and target.namespace != "aten":
+        return _ENTRIES.get(target.name())
+    return found

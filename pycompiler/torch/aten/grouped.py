@@ -97,3 +97,15 @@ def _grouped_mm(out: Out, x: Any, y: Any, offs: Any = None, bias: Any = None, ou
     else:
         made = _over_rows(x.T, y, offs, out.compute)
     return cast(made, out.dtype)
+
+
+@ops.of_package("transformers::grouped_mm_fallback")
+def _grouped_mm_of_transformers(out: Out, x: Any, matrices: Any, offs: Any) -> Any:
+    """The products of mixtures of experts in `transformers`, in programs that torch compiles."""
+    return cast(_by_rows(x, matrices, offs, out.compute), out.dtype)
+
+
+@ops.of_package("transformers::grouped_mm_fallback_backward")
+def _grouped_mm_of_transformers_backward(out: Out, x: Any, matrices: Any, offs: Any, slope: Any) -> Any:
+    slope_of_x = _by_rows(slope, pnp.swapaxes(matrices, 1, 2), offs, out.compute)
+    return cast(slope_of_x, out.dtype), cast(_over_rows(x, slope, offs, out.compute), out.dtype)
