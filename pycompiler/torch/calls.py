@@ -50,7 +50,8 @@ def call_of_graph(graph: torch.fx.Graph) -> Boxed:
     except InconclusiveDimensionError:
         return boxed(_BySize(graph))
     except NotTakenError:
-        if not Sources(graph).symbols:
+        sources = Sources(graph)
+        if not sources.symbols or sources.missing:
             raise
         return boxed(_BySize(graph))
 

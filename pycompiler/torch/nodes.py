@@ -80,6 +80,7 @@ class Nodes:
             if entry is None:
                 raise NotImplementedError(why_left(operation_of(node)))
             _require_dtypes(wanted)
+            _require_known(args)
             kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
             out = Out(node, self.sizes, self.key, self.bounds)
             if node.target is run_with_rng_state:
@@ -91,7 +92,9 @@ class Nodes:
                 args = (pnp.asarray(np.asarray(args[0])), *args[1:])
             return self._checked(wanted, entry(out, *args, **kwargs))
         except InconclusiveDimensionError:
-            raise
+            if not self.sizes.of_data:
+                raise
+            raise NotTakenError(node, "it compares sizes of which data decide one") from None
         except (NotImplementedError, NotTakenError) as error:
             # If a node of a graph inside an operation is refused, the operation is refused.
             raise NotTakenError(node, str(error)) from None
@@ -129,6 +132,13 @@ def _require_dtypes(wanted: Any) -> None:
     for value in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
         if isinstance(value, torch.Tensor):
             ours(value.dtype)
+
+
+def _require_known(args: Any) -> None:
+    """Raises NotImplementedError for arguments that no trace knows."""
+    for value in args:
+        if isinstance(value, Unknown):
+            raise NotImplementedError(f"a {value.kind.__name__} that depends on data, or that each call gives")
 
 
 # Arguments for the device and the storage of a tensor.

@@ -19,12 +19,15 @@ from pycompiler.torch.calls import Boxed, boxed, call_of_graph
 from pycompiler.torch.left import why_left
 from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.recomputation import completed, fresh_state, operation_of, origin_of, with_keys
+from pycompiler.torch.sizes import is_of_data
 from pycompiler.torch.updates import without_updates
 
 __all__ = ["compile_graph"]
 
 # The values of nodes that are numbers, computed from sizes.
 _NUMBERS = (int, torch.SymInt, torch.SymFloat, torch.SymBool)
+
+_ITEM = torch.ops.aten._local_scalar_dense.default
 
 # The names of nodes that stay with torch, with reasons.
 Refused = dict[str, str]
@@ -64,7 +67,9 @@ def _compiled(module: torch.fx.GraphModule) -> Boxed:
             break
         except NotTakenError as error:
             _refuse(refused, error)
-    left = [node for node in module.graph.nodes if node.name in refused and not _is_check(node)]
+    left = [
+        node for node in module.graph.nodes if node.name in refused and not _is_check(node) and not _is_number(node)
+    ]
     if left:
         _tell(left, refused)
     return made
@@ -77,9 +82,17 @@ def _is_check(node: torch.fx.Node) -> bool:
     return str(node.target) == "with_effects" and "check_errors" in str(node.args[1:2])
 
 
+def _is_number(node: torch.fx.Node) -> bool:
+    """Whether a node computes a number from sizes, which costs almost nothing."""
+    return isinstance(node.meta.get("val"), _NUMBERS) and node.target is not _ITEM
+
+
 def _has_entry(node: torch.fx.Node) -> bool:
-    if node.op != "call_function" or isinstance(node.meta.get("val"), _NUMBERS):
+    if node.op != "call_function":
         return True
+    if _is_number(node):
+        # Torch computes conditions on sizes that data decide.
+        return not is_of_data(node.meta["val"]) or isinstance(node.meta["val"], torch.SymInt)
     return node.target in (operator.getitem, fresh_state) or entry_of(operation_of(node)) is not None
 
 

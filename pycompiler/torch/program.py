@@ -25,6 +25,7 @@ from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.nodes import Nodes, NotTakenError, outputs_of
 from pycompiler.torch.recomputation import fresh_state
 from pycompiler.torch.sizes import Sizes
+from pycompiler.torch.sources import Sources
 from pycompiler.torch.table import Bound, Check
 from pycompiler.torch.views import views_of
 
@@ -40,7 +41,7 @@ class Program:
         """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't
         express, InconclusiveDimensionError where the bounds of symbols leave a question open."""
         self.graph = graph
-        self.sizes = Sizes(values)
+        self.sizes = Sizes(values, given=Sources(graph).symbols)
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
         self.outputs: list[Any] = outputs_of(graph)
         # The numbers of the inputs and outputs that are tensors.

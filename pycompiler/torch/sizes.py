@@ -4,7 +4,7 @@ guards leave."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import sympy
@@ -14,7 +14,16 @@ from torch.utils._sympy.functions import CleanDiv, FloorDiv, Max, Min, Mod, Pyth
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.errors import InconclusiveDimensionError
 
-__all__ = ["Sizes", "is_nested", "limits"]
+__all__ = ["Sizes", "is_nested", "is_of_data", "limits"]
+
+
+def is_of_data(value: Any) -> bool:
+    """Whether a number or a condition has symbols whose values data decide: torch names them u0, and floats zuf0."""
+    names = map(str, value.node.expr.free_symbols) if isinstance(value, _SYMBOLIC) else ()
+    return any(name.startswith(("u", "zuf")) for name in names)
+
+
+_SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
 def limits(bounds: Any) -> tuple[int, int | None]:
@@ -34,18 +43,23 @@ def is_nested(size: torch.SymInt) -> bool:
 
 class Sizes:
     """The symbols of one graph, by the names in torch. With `values`, each is the int of one call. `ranges` are bounds
-    instead of those from torch's guards, and `names` are names of the `Dim`s."""
+    instead of those from torch's guards, and `names` are names of the `Dim`s. `given` are the symbols of the graph's
+    inputs: others depend on data if torch has no value for them."""
 
     def __init__(
         self,
         values: dict[str, int] | None = None,
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         names: Mapping[str, str] | None = None,
+        given: Collection[str] = (),
     ) -> None:
         self.values = values
         self.ranges = ranges or {}
         self.names = names or {}
+        self.given = given
         self.symbols: dict[str, Dim] = {}
+        # Whether data decide a size: torch has no value for it, so there is no program for one size.
+        self.of_data = values is None and any(name.startswith("u") for name in given)
 
     def of(self, size: Any) -> Dimension:
         """The dimension for an int or a SymInt. Raises InconclusiveDimensionError for an expression without a
@@ -111,7 +125,7 @@ class Sizes:
         name = str(x)
         if name not in self.symbols:
             bounds = env.var_to_range.get(x)
-            if bounds is None or name.startswith("u"):
+            if bounds is None or (name.startswith("u") and name not in self.given):
                 raise NotImplementedError(f"the size {name}, which depends on data")
             if bounds.lower < 0:
                 raise InconclusiveDimensionError(f"the number {name} may be negative: it is no size")
