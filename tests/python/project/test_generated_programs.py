@@ -26,17 +26,15 @@ from fuzz_programs.shrink import shrink  # noqa: E402
 from fuzz_programs.ways import WAYS, check  # noqa: E402
 
 
-# The 40 batches of the full run in four parts: each of them is minutes long, beside other tests.
-@pytest.mark.parametrize(
-    ("batches", "seed"), [(1, 100), *(pytest.param(10, s, marks=pytest.mark.full) for s in range(101, 105))]
-)
-def test_drawn_programs_agree(batches, seed):
+# The full run has 40 batches. Each is a minute long alone, and several on a busy machine.
+@pytest.mark.parametrize("seed", [100, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(101, 141))])
+def test_drawn_programs_agree(seed):
     """As `make fuzz-programs` runs them, in separate processes, because JAX sometimes crashes."""
-    command = [sys.executable, "-m", "fuzz_programs", "--batches", str(batches), "--seed", str(seed)]
+    command = [sys.executable, "-m", "fuzz_programs", "--batches", "1", "--seed", str(seed)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{batches} batches of" in done.stdout
+    assert "1 batches of" in done.stdout
 
 
 def test_a_seed_gives_the_same_programs():
