@@ -2,6 +2,8 @@
 
     .venv/bin/python benchmarks/functions.py                        # all, on one core
     .venv/bin/python benchmarks/functions.py special erfcx          # names that contain one of the words
+    .venv/bin/python benchmarks/functions.py --dtypes complex64,complex128  # of complex numbers
+    .venv/bin/python benchmarks/functions.py --compile              # the time to trace, lower and compile, not of calls
     .venv/bin/python benchmarks/functions.py --threads 2 --sizes 4096,131072 --runs 9
     .venv/bin/python benchmarks/functions.py --keep benchmarks/results/functions.json --seconds 400  # a piece
 
@@ -25,6 +27,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from affinity import pin
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.3  # seconds for the rounds of a line
 # The maximum difference relative to the maximum value. Both libraries may have an error of half of it.
-TOLERANCE = {"float32": 2e-3, "float64": 1e-6}
+TOLERANCE = {"float32": 2e-3, "float64": 1e-6, "complex64": 2e-3, "complex128": 1e-6}
 # Functions for which jax's values are wrong or of another kind. Tests compare those of the package with mpmath.
 DIFFERS = {
     "lax.random_gamma_grad": "jax's is for the sampler's own range",
@@ -52,6 +55,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--sizes", type=_sizes, default=[1024, 131072], help="numbers of elements (1024,131072)")
+    parser.add_argument("--dtypes", type=_dtypes, default=["float32", "float64"], help="of the arguments")
+    parser.add_argument("--compile", action="store_true", help="time compilations, with all caches empty")
     parser.add_argument("--keep", type=pathlib.Path, help="the file of the lines that are measured already")
     parser.add_argument("--again", action="store_true", help="measure functions that the file has, too")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no function after this time (all)")
@@ -64,6 +69,11 @@ def main() -> None:
 
     warnings.simplefilter("ignore")
     conditions = {"threads": options.threads, "sizes": options.sizes}
+    # Files of calls on floats have no other conditions.
+    if options.dtypes != parser.get_default("dtypes"):
+        conditions["dtypes"] = options.dtypes
+    if options.compile:
+        conditions["compile"] = True
     kept = _Kept(options.keep, conditions)
     clock = time.process_time if options.threads == 1 else time.perf_counter
     is_whole = True
@@ -72,7 +82,8 @@ def main() -> None:
             is_whole = False
             break
         kept.functions[function.name] = {
-            name: _line(name, case, options.runs, clock) for name, case in _lines(function, options.sizes)
+            name: _line(name, case, options.runs, clock)
+            for name, case in _lines(function, options.sizes, options.dtypes, _compiling if options.compile else _timed)
         }
         kept.write()
     ratios: dict[str, tuple[float, float, float]] = {}
@@ -140,22 +151,51 @@ def _sizes(text: str) -> list[int]:
     return [int(size) for size in text.split(",")]
 
 
+def _dtypes(text: str) -> list[str]:
+    dtypes = text.split(",")
+    if unknown := set(dtypes) - {"float32", "float64", "complex64", "complex128"}:
+        raise argparse.ArgumentTypeError(f"{sorted(unknown)}: float32, float64, complex64 or complex128 is expected")
+    return dtypes
+
+
 Clock = Callable[[], float]
+# The median seconds of both libraries for programs of a name, compiled and with arguments.
+Timing = Callable[[dict[str, "Program"], int, Clock], tuple[float, float]]
 
 
-def _lines(function: Function, sizes: list[int]) -> Iterator[tuple[str, Callable[[int, Clock], tuple[float, float]]]]:
-    """The names and measurements of a function. Float64 and gradients are at the largest size only."""
-    for dtype in ("float32", "float64"):
-        for size in sizes if dtype == "float32" else [max(sizes)]:
-            yield f"{function.name} {dtype} {size}", functools.partial(_measure, function, dtype, size, False)
+@dataclass(frozen=True)
+class Program:
+    """A function of a library with its arguments."""
+
+    library: Any
+    function: Callable[..., Any]
+    compiled: Callable[..., Any]
+    args: list[Any]
+
+    def call(self) -> Any:
+        return self.library.block_until_ready(self.compiled(*self.args))
+
+    def compile(self) -> None:
+        """Trace, lower and compile a new function: no cache in memory has it."""
+        function = self.function
+        self.library.jit(lambda *args: function(*args)).lower(*self.args).compile()
+
+
+def _lines(
+    function: Function, sizes: list[int], dtypes: list[str], timing: Timing
+) -> Iterator[tuple[str, Callable[[int, Clock], tuple[float, float]]]]:
+    """The names and measurements of a function. Gradients, and dtypes of 64-bit parts, are at the largest size only."""
+    for dtype in dtypes:
+        for size in sizes if dtype in ("float32", "complex64") else [max(sizes)]:
+            yield f"{function.name} {dtype} {size}", functools.partial(_measure, function, dtype, size, False, timing)
         yield (
             f"{function.name} {dtype} {max(sizes)} grad",
-            functools.partial(_measure, function, dtype, max(sizes), True),
+            functools.partial(_measure, function, dtype, max(sizes), True, timing),
         )
 
 
 def _measure(
-    function: Function, dtype: str, size: int, is_gradient: bool, runs: int, clock: Clock
+    function: Function, dtype: str, size: int, is_gradient: bool, timing: Timing, runs: int, clock: Clock
 ) -> tuple[float, float]:
     """The median seconds of both libraries. Raises AssertionError if their results differ."""
     import jax
@@ -163,38 +203,40 @@ def _measure(
 
     import pycompiler as pc
 
-    x64 = dtype == "float64"
+    x64 = dtype in ("float64", "complex128")
     args = function.arguments(np.random.default_rng(0), size, np.dtype(dtype))
+    if dtype.startswith("complex") and not any(x.dtype.kind == "c" for x in args):
+        raise _NotComparableError("it takes no floats")
     # Both libraries draw the same random numbers.
     with jax.enable_x64(x64), pc.enable_x64(x64), pc.threefry_partitionable(True):
-        calls = {}
+        programs, results = {}, {}
         for library in (pc, jax):
             one = function.of(library, size)
             if is_gradient:
                 one = _gradient(library, one, args)
-            compiled, placed = library.jit(one), [library.numpy.asarray(x) for x in args]
-            calls[library.__name__] = lambda c=compiled, p=placed, wait=library.block_until_ready: wait(c(*p))
-        results = {}
-        for name, call in calls.items():
+            name = library.__name__
+            placed = [library.numpy.asarray(x) for x in args]
+            programs[name] = Program(library, one, library.jit(one), placed)
             try:
-                results[name] = [np.asarray(leaf) for leaf in jax.tree.leaves(call())]
+                results[name] = [np.asarray(leaf) for leaf in jax.tree.leaves(programs[name].call())]
             except Exception as error:
                 raise _NotComparableError(f"{name}: {error}") from error
         if function.name not in DIFFERS:
             _compare(results["pycompiler"], results["jax"], TOLERANCE[dtype])
-        return _timed(calls["pycompiler"], calls["jax"], runs, clock)
+        return timing(programs, runs, clock)
 
 
 def _gradient(library: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
-    """The gradient of the sum of the float results by all float arguments."""
+    """The gradient of the sum of the float results, and of the parts of complex ones, by all such arguments."""
     import jax
     import numpy as np
 
-    by = tuple(i for i, x in enumerate(args) if x.dtype.kind == "f")
+    by = tuple(i for i, x in enumerate(args) if x.dtype.kind in "fc")
 
     def total(*xs: Any) -> Any:
-        leaves = [leaf for leaf in jax.tree.leaves(function(*xs)) if library.numpy.issubdtype(leaf.dtype, np.floating)]
-        return sum(leaf.sum() for leaf in leaves)
+        leaves = [leaf for leaf in jax.tree.leaves(function(*xs)) if library.numpy.issubdtype(leaf.dtype, np.inexact)]
+        parts = [(leaf.real + leaf.imag) if leaf.dtype.kind == "c" else leaf for leaf in leaves]
+        return sum(part.sum() for part in parts)
 
     return library.grad(total, argnums=by)
 
@@ -216,8 +258,25 @@ def _compare(ours: list[np.ndarray], theirs: list[np.ndarray], tolerance: float)
         assert off <= tolerance * scale, f"the greatest difference is {off:.3g}, and the greatest value {scale:.3g}"
 
 
-def _timed(ours: Callable[[], Any], theirs: Callable[[], Any], runs: int, clock: Clock) -> tuple[float, float]:
+def _compiling(programs: dict[str, Program], runs: int, clock: Clock) -> tuple[float, float]:
+    """The medians of compilations in turn, without the disk cache."""
+    import pycompiler as pc
+
+    samples: list[list[float]] = [[], []]
+    start = time.perf_counter()
+    pc.config.update("enable_compilation_cache", False)
+    while len(samples[0]) < runs and (not samples[0] or time.perf_counter() - start < PATIENCE):
+        for i, name in enumerate(("pycompiler", "jax")):
+            programs[name].library.clear_caches()
+            begin = clock()
+            programs[name].compile()
+            samples[i].append(clock() - begin)
+    return statistics.median(samples[0]), statistics.median(samples[1])
+
+
+def _timed(programs: dict[str, Program], runs: int, clock: Clock) -> tuple[float, float]:
     """The medians of samples of at least half a millisecond, in turn."""
+    ours, theirs = programs["pycompiler"].call, programs["jax"].call
     samples: list[list[float]] = [[], []]
     start = time.perf_counter()
     repetitions = [1, 1]

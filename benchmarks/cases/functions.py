@@ -190,7 +190,8 @@ def _of_kinds(kinds: tuple[Kind, ...]) -> Callable[..., tuple[Any, ...]]:
 
 def _draw(kind: Kind, rng: np.random.Generator, size: int, dtype: np.dtype[Any]) -> Any:
     if isinstance(kind, tuple):
-        return rng.uniform(*kind, size).astype(dtype)
+        real = rng.uniform(*kind, size)
+        return (real + 0.5j * rng.uniform(-1, 1, size) if dtype.kind == "c" else real).astype(dtype)
     if kind == "matrix":  # well conditioned and positive definite
         side = max(4, min(int(size**0.5), 128))
         square = rng.standard_normal((side, side))

@@ -143,6 +143,21 @@ def test_the_table_of_functions(tmp_path):
     assert "the same command goes on" in out
 
 
+def test_the_table_of_functions_of_complex_numbers_and_of_compilations(tmp_path):
+    path = tmp_path / "functions.json"
+    command = (BENCHMARKS / "functions.py", "--runs", 1, "--sizes", 64, "--keep", path)
+    run(*command, "--dtypes", "complex64,complex128", "numpy.reciprocal", "numpy.cbrt")
+    found = json.loads(path.read_text())["functions"]
+    kinds = [f"{dtype} 64{grad}" for dtype in ("complex64", "complex128") for grad in ("", " grad")]
+    assert [name for name, line in found["numpy.reciprocal"].items() if len(line) == 2] == [
+        f"numpy.reciprocal {kind}" for kind in kinds
+    ]
+    assert all(isinstance(line, str) for line in found["numpy.cbrt"].values())  # neither library takes them
+    run(*command, "numpy.reciprocal", status=1)  # other dtypes: nothing is measured
+    out = run(*command[:-1], tmp_path / "compile.json", "--compile", "nn.relu6")
+    assert "geometric mean of 4 lines" in out
+
+
 def test_a_function_that_differs_is_reported(tmp_path):
     script = tmp_path / "differing.py"
     script.write_text("import pycompiler.nn, functions\npycompiler.nn.relu6 = lambda x: x + 1\nfunctions.main()\n")
