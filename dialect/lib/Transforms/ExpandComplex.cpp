@@ -1,6 +1,6 @@
-// array-expand-complex: ops on complex numbers become ops on their parts. This file has the table of ops and the
-// arithmetic; functions of one number are in ExpandComplexFunctions.cpp. Before it: simplified array modules. After it:
-// convert-array-to-linalg, which only moves the bits of complex elements.
+// array-expand-complex: ops on complex numbers become ops on their parts. This file has the table of ops.
+// ExpandComplexParts.cpp has the arithmetic, ExpandComplexFunctions.cpp functions of one number. Before it: simplified
+// array modules. After it: convert-array-to-linalg, which only moves the bits of complex elements.
 #include "ExpandComplex.h"
 #include "array/Transforms/Passes.h"
 
@@ -12,119 +12,6 @@ namespace mlir::array {
 
 #define GEN_PASS_DEF_EXPANDCOMPLEX
 #include "array/Transforms/Passes.h.inc"
-
-//===----------------------------------------------------------------------===//
-// Building
-//===----------------------------------------------------------------------===//
-
-/// A constant of the type; its dynamic sizes are those of `like`.
-static Value splat(PartBuilder &builder, Value like, RankedTensorType type, Attribute element) {
-  if (type.hasStaticShape())
-    return ConstantOp::create(builder.b, builder.loc, DenseElementsAttr::get(type, element));
-  auto scalarType = RankedTensorType::get({}, type.getElementType());
-  Value scalar = ConstantOp::create(builder.b, builder.loc, DenseElementsAttr::get(scalarType, element));
-  SmallVector<Value> sizes;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (type.isDynamicDim(dim))
-      sizes.push_back(tensor::DimOp::create(builder.b, builder.loc, like, dim));
-  return BroadcastInDimOp::create(builder.b, builder.loc, type, scalar, ArrayRef<int64_t>{}, sizes);
-}
-
-Parts PartBuilder::split(Value z) {
-  if (auto whole = z.getDefiningOp<ComplexOp>())
-    return {whole.getLhs(), whole.getRhs()};
-  auto [entry, isNew] = known.try_emplace(z);
-  if (isNew) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(z);
-    entry->second = {make<RealOp>(z), make<ImagOp>(z)};
-  }
-  return entry->second;
-}
-
-Value PartBuilder::number(Value like, double value) {
-  auto type = cast<RankedTensorType>(like.getType());
-  return splat(*this, like, type, b.getFloatAttr(type.getElementType(), value));
-}
-
-/// The bits of x that a mask selects, as integers.
-Value PartBuilder::bits(Value x, const APInt &mask) {
-  auto bitsType = cast<RankedTensorType>(x.getType()).clone(b.getIntegerType(mask.getBitWidth()));
-  Value all = BitcastOp::create(b, loc, bitsType, x);
-  return both(all, splat(*this, x, bitsType, b.getIntegerAttr(bitsType.getElementType(), mask)));
-}
-
-Value PartBuilder::masked(Value x, uint64_t mask) {
-  unsigned width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
-  return BitcastOp::create(b, loc, x.getType(), bits(x, APInt(width, mask)));
-}
-
-Value PartBuilder::copySign(Value x, Value y) {
-  unsigned width = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
-  Value magnitude = bits(x, APInt::getSignedMaxValue(width)), sign = bits(y, APInt::getSignedMinValue(width));
-  return BitcastOp::create(b, loc, x.getType(), either(magnitude, sign));
-}
-
-/// A power of two that moves a number away from the ends of the range, and its inverse; 1 if the number is not near
-/// them.
-PartBuilder::Scale PartBuilder::scaleOf(Parts z) {
-  Value size = add(abs(z.re), abs(z.im)), one = number(size, 1); // infinite if it overflows, which also counts as large
-  bool isDouble = getElementTypeOrSelf(size.getType()).isF64();
-  double down = 0x1p-3, up = isDouble ? 0x1p200 : 0x1p60;
-  Value isHuge = less(number(size, isDouble ? 0x1p1021 : 0x1p125), size);
-  Value isTiny = less(size, number(size, isDouble ? 0x1p-900 : 0x1p-80));
-  auto choose = [&](double ofHuge, double ofTiny) {
-    return select(isHuge, number(size, ofHuge), select(isTiny, number(size, ofTiny), one));
-  };
-  return {choose(down, up), choose(1 / down, 1 / up)};
-}
-
-Parts PartBuilder::product(Parts x, Parts y) {
-  return {sub(mul(x.re, y.re), mul(x.im, y.im)), add(mul(x.re, y.im), mul(x.im, y.re))};
-}
-
-/// Smith's quotient ("Algorithm 116: Complex division", 1962), which has no intermediate overflow or underflow: the
-/// ratio of the divisor's parts is at most 1, and numbers near the ends of the range are scaled. A zero divisor gives
-/// infinities, an infinite one zeros (C99 Annex G).
-Parts PartBuilder::quotient(Parts x, Parts y) {
-  Scale ofNumber = scaleOf(x), ofDivisor = scaleOf(y);
-  x = scaled(x, ofNumber.factor);
-  y = scaled(y, ofDivisor.factor);
-  Value realIsLess = less(abs(y.re), abs(y.im));
-  Value big = select(realIsLess, y.im, y.re), small = select(realIsLess, y.re, y.im);
-  Value ratio = div(small, big);
-  Value divisor = add(big, mul(small, ratio));
-  Value first = select(realIsLess, x.im, x.re), second = select(realIsLess, x.re, x.im);
-  Value re = div(add(first, mul(second, ratio)), divisor);
-  Value im = div(sub(second, mul(first, ratio)), divisor);
-  Value back = mul(ofDivisor.factor, ofNumber.inverse);
-  Parts ordinary = scaled({re, select(realIsLess, neg(im), im)}, back);
-
-  // With a zero divisor each part becomes an infinity with its sign, or nan, as in NumPy.
-  Value zero = number(y.re, 0), infinity = number(y.re, std::numeric_limits<double>::infinity());
-  Value byZero = both(equal(y.re, zero), equal(y.im, zero));
-  Parts overZero{mul(infinity, x.re), mul(infinity, x.im)};
-  // A finite number by an infinite one.
-  Value isInfinite = either(equal(abs(y.re), infinity), equal(abs(y.im), infinity));
-  Value isFinite = both(less(abs(x.re), infinity), less(abs(x.im), infinity));
-  auto unit = [&](Value part) {
-    return copySign(select(equal(abs(part), infinity), number(part, 1), number(part, 0)), part);
-  };
-  Parts box{unit(y.re), unit(y.im)};
-  Parts vanishing{mul(zero, add(mul(x.re, box.re), mul(x.im, box.im))),
-                  mul(zero, sub(mul(x.im, box.re), mul(x.re, box.im)))};
-  return select(byZero, overZero, select(both(isInfinite, isFinite), vanishing, ordinary));
-}
-
-/// sqrt(re^2 + im^2) without overflow: infinite if either part is, even beside a nan.
-Value PartBuilder::magnitude(Parts z) {
-  Value x = abs(z.re), y = abs(z.im);
-  Value big = max(x, y), small = min(x, y);
-  Value zero = number(x, 0), one = number(x, 1), infinity = number(x, std::numeric_limits<double>::infinity());
-  Value ratio = div(small, select(equal(big, zero), one, big));
-  Value length = mul(big, sqrt(add(one, mul(ratio, ratio))));
-  return select(either(equal(x, infinity), equal(y, infinity)), infinity, length);
-}
 
 namespace {
 
@@ -171,12 +58,15 @@ SmallVector<Value> product(PartBuilder &b, Operation *op) {
 }
 
 SmallVector<Value> quotient(PartBuilder &b, Operation *op) {
-  return one(b.join(b.quotient(operandParts(b, op, 0), operandParts(b, op, 1))));
+  return one(b.joinWhole(b.quotient(operandParts(b, op, 0), operandParts(b, op, 1))));
 }
 
 SmallVector<Value> power(PartBuilder &b, Operation *op) {
-  return one(b.join(complexPower(b, operandParts(b, op, 0), operandParts(b, op, 1))));
+  return one(b.joinWhole(complexPower(b, operandParts(b, op, 0), operandParts(b, op, 1))));
 }
+
+SmallVector<Value> realPart(PartBuilder &b, Operation *op) { return one(operandParts(b, op, 0).re); }
+SmallVector<Value> imaginaryPart(PartBuilder &b, Operation *op) { return one(operandParts(b, op, 0).im); }
 
 SmallVector<Value> magnitude(PartBuilder &b, Operation *op) { return one(b.magnitude(operandParts(b, op, 0))); }
 
@@ -433,6 +323,8 @@ struct Row {
 };
 
 const Row rows[] = {
+    {RealOp::getOperationName(), realPart},
+    {ImagOp::getOperationName(), imaginaryPart},
     {AddOp::getOperationName(), onParts},
     {SubOp::getOperationName(), onParts},
     {NegOp::getOperationName(), onParts},
@@ -512,7 +404,7 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
     PartBuilder b(builder, op->getLoc(), known);
     SmallVector<Value> values = expansion != expansions.end()
                                     ? expansion->second(b, op)
-                                    : one(b.join(function->second(b, b.split(op->getOperand(0)))));
+                                    : one(b.joinWhole(function->second(b, b.split(op->getOperand(0)))));
     op->replaceAllUsesWith(values);
     return true;
   }

@@ -24,6 +24,9 @@ public:
   /// The parts of a value, read once, right after it.
   Parts split(Value z);
   Value join(Parts z) { return make<ComplexOp>(z.re, z.im); }
+  /// The same, for parts that many ops compute together: readers read the whole, which is one value to store or to
+  /// fuse, where the parts are two whose ops are the same.
+  Value joinWhole(Parts z);
 
   Value add(Value x, Value y) { return make<AddOp>(x, y); }
   Value sub(Value x, Value y) { return make<SubOp>(x, y); }
@@ -66,6 +69,7 @@ public:
   Parts scaled(Parts z, Value factor) { return {mul(z.re, factor), mul(z.im, factor)}; }
   Parts product(Parts x, Parts y);
   Parts quotient(Parts x, Parts y);
+  Value isInfinite(Parts z);
   Value magnitude(Parts z);
 
   OpBuilder &b;
@@ -73,6 +77,9 @@ public:
 
 private:
   Value bits(Value x, const APInt &mask);
+  Parts box(Parts z);
+  Parts quotientOfSingles(Parts x, Parts y);
+  Parts quotientOfDoubles(Parts x, Parts y);
 
   Known &known;
 };

@@ -3,18 +3,16 @@
 #include "DivideReaders.h"
 #include "FuseVariance.h"
 #include "MoveBody.h"
+#include "SimplifyGenerics.h"
 #include "SliceProducers.h"
 #include "array/Analysis/GivenUp.h"
-#include "array/Analysis/ScatterForm.h"
 #include "array/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Rewrite/PatternApplicator.h"
-#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::array {
@@ -47,6 +45,10 @@ constexpr size_t longProgram = 48;
 
 /// The cost of one element, in simple vector operations.
 int64_t operationCost(Operation &op) {
+  // array-expand-complex reads a complex number only where its parts have many operations in common. Each reader would
+  // recompute them.
+  if (isa<arith::OrIOp>(op) && array::partsOf(op.getResult(0)))
+    return cheapCost + 1;
   // Free operations, and those that become part of an address.
   if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::ExtUIOp,
           arith::ExtSIOp, arith::TruncIOp, arith::BitcastOp, arith::IndexCastOp, arith::IndexCastUIOp>(op))
@@ -72,22 +74,6 @@ int64_t elementCost(linalg::GenericOp op) {
     cost += operationCost(nested);
   return cost;
 }
-
-/// Matmuls and similar ops: their operands are read many times, so nothing is computed while reading them, and the pass
-/// that lowers them needs a plain multiply-add. A reduction of a product that reads everything once is not a
-/// contraction.
-bool isContraction(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2)
-    return false;
-  bool readsAgain = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
-    return !op.getMatchingIndexingMap(operand).isPermutation();
-  });
-  return readsAgain && linalg::isaContractionOpInterface(op);
-}
-
-/// Whether an op only reads stored operands: a matmul, and a scatter, whose operands a GPU kernel reads
-/// (array/Analysis/ScatterForm.h).
-bool readsWhatIsStored(linalg::GenericOp op) { return op->hasAttr(array::kScatterAttr) || isContraction(op); }
 
 /// Whether the consumer reads an element of the operand in several of its iterations.
 bool readsRepeatedly(OpOperand *operand) {
@@ -129,7 +115,7 @@ bool readsItsResult(linalg::GenericOp op) {
 
 bool isPossibleConsumer(OpOperand &use) {
   auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
-  return consumer && consumer.isDpsInput(&use) && !readsWhatIsStored(consumer) && !readsRepeatedly(&use);
+  return consumer && consumer.isDpsInput(&use) && !array::readsWhatIsStored(consumer) && !readsRepeatedly(&use);
 }
 
 /// Operands that the op streams through, in contrast to scalars and broadcast rows.
@@ -143,7 +129,7 @@ int64_t streamedInputs(linalg::GenericOp op) {
 /// not read more memory than the intermediate would cost.
 bool isWorthFusing(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
-  if (readsWhatIsStored(consumer))
+  if (array::readsWhatIsStored(consumer))
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   int64_t maps = int64_t(mapsOfTensor(operand).size());
@@ -204,115 +190,6 @@ bool goesIntoItsConsumers(linalg::GenericOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Reshapes that insert or drop dims of size 1
-//===----------------------------------------------------------------------===//
-
-/// The indices of each dimension of a reshape's source, given the indices of its result; none if the reshape does more
-/// than add or drop ones.
-std::optional<SmallVector<AffineExpr>> sourceIndices(Operation *reshape, ArrayRef<AffineExpr> resultIndices) {
-  SmallVector<AffineExpr> indices;
-  AffineExpr zero = getAffineConstantExpr(0, reshape->getContext());
-  auto largeDims = [](RankedTensorType type, ArrayRef<int64_t> dims) {
-    return llvm::filter_to_vector(dims, [&](int64_t dim) { return type.getDimSize(dim) != 1; });
-  };
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape)) {
-    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
-      auto large = largeDims(expand.getResultType(), group);
-      if (large.size() > 1)
-        return std::nullopt;
-      indices.push_back(large.empty() ? zero : resultIndices[large.front()]);
-    }
-    return indices;
-  }
-  auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape);
-  if (!collapse)
-    return std::nullopt;
-  indices.assign(collapse.getSrcType().getRank(), zero);
-  for (auto [dim, group] : llvm::enumerate(collapse.getReassociationIndices())) {
-    auto large = largeDims(collapse.getSrcType(), group);
-    if (large.size() > 1)
-      return std::nullopt;
-    if (!large.empty())
-      indices[large.front()] = resultIndices[dim];
-  }
-  return indices;
-}
-
-/// Reads the source of such a reshape, so that the kept dimension of a mean does not prevent fusion.
-struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      Operation *reshape = operand->get().getDefiningOp();
-      if (!reshape || !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape))
-        continue;
-      auto indices = sourceIndices(reshape, op.getMatchingIndexingMap(operand).getResults());
-      if (!indices)
-        continue;
-      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-      maps[operand->getOperandNumber()] = AffineMap::get(op.getNumLoops(), 0, *indices, op.getContext());
-      // The maps must still determine the extent of each loop.
-      if (!inversePermutation(concatAffineMaps(maps, op.getContext())) || readsWhatIsStored(op))
-        continue;
-      rewriter.modifyOpInPlace(op, [&] {
-        operand->set(reshape->getOperand(0));
-        op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-      });
-      // Erase it at once: it counts as a reader of its source.
-      if (reshape->use_empty())
-        rewriter.eraseOp(reshape);
-      return success();
-    }
-    return failure();
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// Bodies and operands in their simplest form
-//===----------------------------------------------------------------------===//
-
-/// Merges equal operations of a body, which reach it by several paths: x, y = y, x + y would double the body every
-/// other step.
-struct ShareInBody : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    DominanceInfo dominance(op);
-    bool changed = false;
-    eliminateCommonSubExpressions(rewriter, dominance, op, &changed);
-    return success(changed);
-  }
-};
-
-/// The scalar that all elements of a tensor equal.
-Value splatScalar(Value tensor, PatternRewriter &rewriter) {
-  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
-    return fill.value();
-  SplatElementsAttr splat;
-  if (matchPattern(tensor, m_Constant(&splat)))
-    return arith::ConstantOp::create(rewriter, tensor.getLoc(), splat.getSplatValue<TypedAttr>());
-  return nullptr;
-}
-
-/// A constant of equal elements is not read from memory.
-struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    if (readsWhatIsStored(op))
-      return failure();
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      BlockArgument element = op.getMatchingBlockArgument(operand);
-      if (element.use_empty()) // the operand only determines the size of a loop
-        continue;
-      if (Value scalar = splatScalar(operand->get(), rewriter)) {
-        rewriter.replaceAllUsesWith(element, scalar);
-        return success();
-      }
-    }
-    return failure();
-  }
-};
-
-//===----------------------------------------------------------------------===//
 // The sweep
 //===----------------------------------------------------------------------===//
 
@@ -329,12 +206,13 @@ struct ReplacementListener : RewriterBase::Listener {
   void notifyOperationErased(Operation *op) override {
     again.erase(op);
     erased.insert(op);
+    erasedNow.insert(op);
     if (op == current)
       current = nullptr;
   }
   Operation *current = nullptr;
   DenseMap<Operation *, int64_t> again;
-  SmallPtrSet<Operation *, 16> erased;
+  SmallPtrSet<Operation *, 16> erased, erasedNow;
 };
 
 /// Fuses producers into one consumer after the other, in program order. When a consumer is visited, its producers are
@@ -342,7 +220,8 @@ struct ReplacementListener : RewriterBase::Listener {
 /// fused op has several times would be repeated in later fusions, so each op is simplified before it is visited again.
 class Fuser {
 public:
-  explicit Fuser(MLIRContext *context) : rewriter(context), patterns(simplifications(context)), applicator(patterns) {
+  explicit Fuser(MLIRContext *context)
+      : rewriter(context), patterns(array::simplificationsOfGenerics(context)), applicator(patterns) {
     rewriter.setListener(&listener);
     applicator.applyDefaultCostModel();
   }
@@ -408,33 +287,50 @@ private:
       auto slice = operand->get().getDefiningOp<tensor::ExtractSliceOp>();
       return !slice || slice.getSource() != producer->getResult(0) || !readsRepeatedly(operand);
     };
-    return !readsWhatIsStored(reader) && llvm::all_of(reader.getDpsInputOperands(), readsOnce) &&
+    return !array::readsWhatIsStored(reader) && llvm::all_of(reader.getDpsInputOperands(), readsOnce) &&
            slices.different * elementCost(producer) <= mostAgain &&
            slices.different * int64_t(producer.getBody()->getOperations().size()) +
                    int64_t(reader.getBody()->getOperations().size()) <=
                maxBodySize;
   }
 
-  static FrozenRewritePatternSet simplifications(MLIRContext *context) {
-    RewritePatternSet patterns(context);
-    patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape, ShareInBody>(context);
-    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-    return patterns;
-  }
-
-  /// The op that replaces `op` after simplification; null if its results have no readers.
+  /// The op that replaces `op` after simplification; null if its results have no readers. Ops without readers are
+  /// erased at once: they count as readers of their operands.
   linalg::GenericOp simplify(linalg::GenericOp op) {
+    SmallVector<Operation *> producers = producersOf(op);
     listener.current = op;
+    listener.erasedNow.clear();
     while (listener.current) {
       rewriter.setInsertionPoint(listener.current);
       if (failed(applicator.matchAndRewrite(listener.current, rewriter)))
         break;
     }
-    return dyn_cast_or_null<linalg::GenericOp>(listener.current);
+    auto simple = dyn_cast_or_null<linalg::GenericOp>(listener.current);
+    if (simple && simple->use_empty() && simple.hasPureTensorSemantics()) {
+      rewriter.eraseOp(simple);
+      simple = nullptr;
+    }
+    while (!producers.empty()) {
+      Operation *producer = producers.pop_back_val();
+      if (listener.erasedNow.contains(producer) || !producer->use_empty())
+        continue;
+      llvm::append_range(producers, producersOf(producer));
+      rewriter.eraseOp(producer);
+    }
+    return simple;
+  }
+
+  static SmallVector<Operation *> producersOf(Operation *op) {
+    SmallVector<Operation *> producers;
+    for (Value operand : op->getOperands())
+      if (auto producer = operand.getDefiningOp<linalg::GenericOp>();
+          producer && !llvm::is_contained(producers, producer))
+        producers.push_back(producer);
+    return producers;
   }
 
   bool moveOne(linalg::GenericOp op) {
-    return !readsWhatIsStored(op) && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    return !array::readsWhatIsStored(op) && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
       return array::moveIntoReader(rewriter, operand, maxBodySize);
     });
   }

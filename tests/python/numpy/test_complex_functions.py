@@ -183,6 +183,59 @@ def test_quotients_and_powers_at_the_ends_of_the_range(dtype):
         assert np.asarray(pnp.power(np.array(INF + 0j, dtype), np.array(-1 + 0j, dtype))) == 0
 
 
+def test_quotients_of_single_numbers_are_rounded_once():
+    draw = np.random.default_rng(0)
+    parts = draw.standard_normal((4, 20_000)) * 2.0 ** draw.integers(-60, 60, (4, 20_000))
+    x, y = ((re + 1j * im).astype(np.complex64) for re, im in (parts[:2], parts[2:]))
+    a, b = x.astype(np.complex128), y.astype(np.complex128)
+    square = b.real**2 + b.imag**2
+    got = np.asarray(pc.jit(pnp.divide)(x, y))
+    for part, want in (
+        (got.real, (a.real * b.real + a.imag * b.imag) / square),
+        (got.imag, (a.imag * b.real - a.real * b.imag) / square),
+    ):
+        # A millionth of the last place is the error of the quotient in double precision, where terms cancel.
+        ordinary = (np.abs(want) > 1e-37) & (np.abs(want) < 1e38)
+        place = np.spacing(np.abs(want[ordinary]).astype(np.float32)).astype(np.float64)
+        assert np.max(np.abs(part[ordinary] - want[ordinary]) / place) <= 0.500001
+
+
+SPECIAL = np.array([0, -0.0, 1, -2.5, INF, -INF, NAN])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_quotients_of_special_numbers(dtype):
+    grid = np.stack(np.meshgrid(*[SPECIAL] * 4, indexing="ij")).reshape(4, -1)
+    x, y = np.empty((2, grid.shape[1]), dtype)
+    x.real, x.imag, y.real, y.imag = grid
+    with enable_x64(), np.errstate(all="ignore"):
+        got, numpys = np.asarray(pc.jit(pnp.divide)(x, y)), x / y
+    # C99 gives zeros for a finite number divided by an infinite one, also beside a nan.
+    vanishes = np.isfinite(x) & (np.isinf(y.real) | np.isinf(y.imag))
+    assert np.all(got[vanishes] == 0)
+    for part, want in ((got.real, numpys.real), (got.imag, numpys.imag)):
+        np.testing.assert_array_equal(np.isnan(part[~vanishes]), np.isnan(want[~vanishes]))
+        ordinary = ~vanishes & ~np.isnan(want)
+        eps = np.finfo(dtype).eps
+        np.testing.assert_allclose(part[ordinary], want[ordinary], rtol=4 * eps, atol=eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_iterations_store_complex_numbers_only(dtype):
+    def newton(z):
+        for _ in range(4):
+            z = z - (z**3 - 1) / (3 * z * z)
+        return z
+
+    z = (np.linspace(0.5, 2, 1000) + 0.3j).astype(dtype)
+    with enable_x64():
+        compiled = pc.jit(newton).lower(z).compile()
+        want = newton(z.astype(np.complex128))
+        np.testing.assert_allclose(np.asarray(compiled(z)), want, rtol=1e-5 if dtype == "complex64" else 1e-12)
+        # Parts of the quotients would be a dozen arrays.
+        assert compiled.memory_analysis().temp_size_in_bytes <= 2 * z.nbytes
+
+
 # Derivatives at ordinary points, and at points where a term of a formula has none.
 
 ORDINARY = np.array([0.3 - 0.4j, -1.2 + 0.7j, 2.5 + 0.1j, -0.6 - 2.1j, 0.01 + 0.02j])

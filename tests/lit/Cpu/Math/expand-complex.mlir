@@ -90,3 +90,28 @@ func.func @unread_loop(%p: tensor<i1>, %z: tensor<3xcomplex<f32>>) -> tensor<3xc
   // CHECK: return
   return %z : tensor<3xcomplex<f32>>
 }
+
+// The parts of a quotient have most operations in common. Readers read the whole: one value to store or to fuse.
+// CHECK-LABEL: func.func @quotients
+// CHECK: %[[FIRST:.*]] = array.complex
+// CHECK-DAG: array.real %[[FIRST]]
+// CHECK-DAG: array.imag %[[FIRST]]
+// CHECK: %[[SECOND:.*]] = array.complex
+// CHECK: return %[[SECOND]]
+func.func @quotients(%z: tensor<4xcomplex<f64>>, %w: tensor<4xcomplex<f64>>) -> tensor<4xcomplex<f64>> {
+  %0 = array.div %z, %w : tensor<4xcomplex<f64>>
+  %1 = array.div %0, %w : tensor<4xcomplex<f64>>
+  return %1 : tensor<4xcomplex<f64>>
+}
+
+// Single numbers are divided in double precision: no scaling, one division.
+// CHECK-LABEL: func.func @singles
+// CHECK-COUNT-4: array.convert {{.*}} -> tensor<4xf64>
+// CHECK: array.div %{{.*}} : tensor<4xf64>
+// CHECK-NOT: array.div
+// CHECK-COUNT-2: array.convert {{.*}} -> tensor<4xf32>
+// CHECK: return
+func.func @singles(%z: tensor<4xcomplex<f32>>, %w: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = array.div %z, %w : tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
