@@ -19,8 +19,8 @@ namespace {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Returns the replacements of the results of `op`, as complex values or real ones. The builder is positioned before
-/// it.
+/// Returns the replacements of the results of `op`, as complex values or real ones; none if it does not change. The
+/// builder is positioned before it.
 using Expansion = SmallVector<Value> (*)(PartBuilder &b, Operation *op);
 
 bool isComplex(Value value) { return isa<ComplexType>(getElementTypeOrSelf(value.getType())); }
@@ -49,6 +49,14 @@ SmallVector<Value> onParts(PartBuilder &b, Operation *op) {
   for (auto [re, im] : llvm::zip_equal(results[0], results[1]))
     joined.push_back(b.join({re, im}));
   return joined;
+}
+
+/// Numbers that are only moved stay whole, if their bits are those of an integer of the processor's.
+SmallVector<Value> selected(PartBuilder &b, Operation *op) {
+  auto select = cast<SelectOp>(op);
+  auto isMoved = [](Value z) { return !z.getDefiningOp<ComplexOp>(); };
+  bool isWide = partElement(getElementTypeOrSelf(op->getResult(0).getType())).isF64();
+  return !isWide && isMoved(select.getOnTrue()) && isMoved(select.getOnFalse()) ? SmallVector<Value>() : onParts(b, op);
 }
 
 Parts operandParts(PartBuilder &b, Operation *op, unsigned index) { return b.split(op->getOperand(index)); }
@@ -328,6 +336,7 @@ const Row rows[] = {
     {AddOp::getOperationName(), onParts},
     {SubOp::getOperationName(), onParts},
     {NegOp::getOperationName(), onParts},
+    {SelectOp::getOperationName(), selected},
     {ReduceSumOp::getOperationName(), onParts},
     {ScatterOp::getOperationName(), onParts},
     {ReduceProdOp::getOperationName(), reducedProduct},
@@ -405,6 +414,8 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
     SmallVector<Value> values = expansion != expansions.end()
                                     ? expansion->second(b, op)
                                     : one(b.joinWhole(function->second(b, b.split(op->getOperand(0)))));
+    if (values.empty()) // it moves elements
+      return false;
     op->replaceAllUsesWith(values);
     return true;
   }

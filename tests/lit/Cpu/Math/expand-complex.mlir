@@ -115,3 +115,31 @@ func.func @singles(%z: tensor<4xcomplex<f32>>, %w: tensor<4xcomplex<f32>>) -> te
   %0 = array.div %z, %w : tensor<4xcomplex<f32>>
   return %0 : tensor<4xcomplex<f32>>
 }
+
+// Whole numbers of 64 bits are only moved. Those of 128 bits, and those whose parts are there, are selected by parts.
+// CHECK-LABEL: func.func @moved
+// CHECK-NEXT: array.select %{{.*}} tensor<4xcomplex<f32>>
+// CHECK-NEXT: return
+func.func @moved(%p: tensor<4xi1>, %x: tensor<4xcomplex<f32>>, %y: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = array.select %p, %x, %y : tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// CHECK-LABEL: func.func @by_parts
+// CHECK-COUNT-2: array.select {{.*}} tensor<4xf32>
+// CHECK: array.complex
+// CHECK-NOT: array.select
+// CHECK: return
+func.func @by_parts(%p: tensor<4xi1>, %x: tensor<4xcomplex<f32>>, %y: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  %0 = array.add %x, %y : tensor<4xcomplex<f32>>
+  %1 = array.select %p, %0, %y : tensor<4xcomplex<f32>>
+  return %1 : tensor<4xcomplex<f32>>
+}
+
+// CHECK-LABEL: func.func @wide
+// CHECK-COUNT-2: array.select {{.*}} tensor<4xf64>
+// CHECK: array.complex
+func.func @wide(%p: tensor<4xi1>, %x: tensor<4xcomplex<f64>>, %y: tensor<4xcomplex<f64>>) -> tensor<4xcomplex<f64>> {
+  %0 = array.select %p, %x, %y : tensor<4xcomplex<f64>>
+  return %0 : tensor<4xcomplex<f64>>
+}
