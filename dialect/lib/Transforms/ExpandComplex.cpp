@@ -363,7 +363,7 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
     for (const Row &row : rows)
       expansions[row.op] = row.expansion;
     for (const PartRow &row : complexFunctions())
-      functions[row.op] = row.function;
+      functions[row.op] = row;
     return success();
   }
 
@@ -411,9 +411,13 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
       return false; // `set` only moves elements, and the others need both parts of an element at once
     builder.setInsertionPoint(op);
     PartBuilder b(builder, op->getLoc(), known);
-    SmallVector<Value> values = expansion != expansions.end()
-                                    ? expansion->second(b, op)
-                                    : one(b.joinWhole(function->second(b, b.split(op->getOperand(0)))));
+    SmallVector<Value> values;
+    if (expansion != expansions.end()) {
+      values = expansion->second(b, op);
+    } else {
+      Parts parts = function->second.function(b, b.split(op->getOperand(0)));
+      values.push_back(function->second.isWhole ? b.joinWhole(parts) : b.join(parts));
+    }
     if (values.empty()) // it moves elements
       return false;
     op->replaceAllUsesWith(values);
@@ -421,7 +425,7 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
   }
 
   llvm::StringMap<Expansion> expansions;
-  llvm::StringMap<PartFunction> functions;
+  llvm::StringMap<PartRow> functions;
 };
 
 } // namespace

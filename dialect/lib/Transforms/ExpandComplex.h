@@ -89,6 +89,9 @@ using PartFunction = Parts (*)(PartBuilder &b, Parts z);
 struct PartRow {
   StringRef op;
   PartFunction function;
+  /// Whether the parts have most operations in common (PartBuilder::joinWhole). Those of a sine and a cosine have none,
+  /// but share them with each other.
+  bool isWhole = false;
 };
 
 /// The functions of one number, in ExpandComplexFunctions.cpp.

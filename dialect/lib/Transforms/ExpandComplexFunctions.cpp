@@ -234,13 +234,20 @@ Parts rsqrt(PartBuilder &b, Parts z) { return b.quotient(one(b, z), sqrt(b, z));
 // Inverses
 //===----------------------------------------------------------------------===//
 
+constexpr bool isWhole = true;
 const PartRow rows[] = {
-    {ExpOp::getOperationName(), exp},     {Exp2Op::getOperationName(), exp2},
-    {Expm1Op::getOperationName(), expm1}, {LogOp::getOperationName(), log},
-    {Log1pOp::getOperationName(), log1p}, {SinOp::getOperationName(), sin},
-    {CosOp::getOperationName(), cos},     {TanOp::getOperationName(), tan},
-    {TanhOp::getOperationName(), tanh},   {SqrtOp::getOperationName(), sqrt},
-    {RsqrtOp::getOperationName(), rsqrt}, {LogisticOp::getOperationName(), logistic},
+    {ExpOp::getOperationName(), exp},
+    {Exp2Op::getOperationName(), exp2},
+    {Expm1Op::getOperationName(), expm1, isWhole},
+    {LogOp::getOperationName(), log},
+    {Log1pOp::getOperationName(), log1p, isWhole},
+    {SinOp::getOperationName(), sin},
+    {CosOp::getOperationName(), cos},
+    {TanOp::getOperationName(), tan, isWhole},
+    {TanhOp::getOperationName(), tanh, isWhole},
+    {SqrtOp::getOperationName(), sqrt, isWhole},
+    {RsqrtOp::getOperationName(), rsqrt, isWhole},
+    {LogisticOp::getOperationName(), logistic, isWhole},
 };
 
 } // namespace
