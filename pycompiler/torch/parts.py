@@ -21,6 +21,7 @@ from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.recomputation import completed, fresh_state, operation_of, origin_of, with_keys
 from pycompiler.torch.sizes import is_of_data
 from pycompiler.torch.updates import without_updates
+from pycompiler.torch.views import strided_at_roots
 
 __all__ = ["compile_graph"]
 
@@ -41,6 +42,7 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
     """The function of a functional graph of ATen's operations."""
     completed(module.graph)
     module, updates = without_updates(module)
+    module = strided_at_roots(module)
     # Operations that run in eager torch, with states of its generator. The gradient's graph refuses the same ones.
     without: set[str] = set()
     while True:

@@ -5,6 +5,7 @@ AOTAutograd reads the strides and the offset of such an output to give it its pl
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ import torch
 
 from pycompiler.core.dims.dims import Dim
 
-__all__ = ["View", "root_of", "views_of"]
+__all__ = ["View", "root_of", "strided_at_roots", "views_of"]
+
+_STRIDED = torch.ops.aten.as_strided.default
 
 
 @dataclass
@@ -79,6 +82,36 @@ def root_of(node: torch.fx.Node) -> torch.fx.Node:
         source: Any = node.args[0]
         node = source
     return node
+
+
+def strided_at_roots(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """The graph with strided views of views as strided views of the tensors that own the memory: they may show elements
+    that the viewed view does not have."""
+    graph = module.graph
+    if not any(node.target is _STRIDED and root_of(node.args[0]) is not node.args[0] for node in graph.nodes):
+        return module
+    graph = copy.deepcopy(graph)
+    for node in graph.nodes:
+        if node.target is _STRIDED:
+            x, size, stride, *rest = node.args
+            root = root_of(x)
+            if root is x or _bits(x.meta["val"]) != _bits(root.meta["val"]):
+                continue
+            start = rest[0] if rest else node.kwargs.get("storage_offset")
+            if start is None:
+                start = x.meta["val"].storage_offset()
+            if isinstance(start, torch.SymInt):
+                with graph.inserting_before(node):
+                    number = graph.call_function(torch.ops.aten.sym_storage_offset.default, (x,))
+                number.meta["val"] = start
+                start = number
+            node.args, node.kwargs = (root, size, stride, start), {}
+    return torch.fx.GraphModule(module, graph)
+
+
+def _bits(value: torch.Tensor) -> Any:
+    """The meaning of a tensor's bits."""
+    return value.dtype, value.is_conj(), value.is_neg()
 
 
 def _is_view(node: torch.fx.Node) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 import pycompiler.numpy as pnp
 from pycompiler import lax
+from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.table import Family, Out, cast
 from pycompiler.transforms import vjp
 
@@ -252,27 +254,47 @@ def _unfold(out: Out, x: Any, dim: int, size: int, step: int) -> Any:
     return pnp.moveaxis(made, axis + 1, -1)
 
 
-def _storage_places(out: Out, size: Any, stride: Any, storage_offset: Any) -> Any:
-    """The places of a strided view in the elements of its tensor."""
+def _in_storage(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, Any, tuple[int, ...]]:
+    """The elements of a tensor as they lie in memory, the places of a strided view in them, and the order of the
+    tensor's axes in memory."""
     value = out.argument(0)
-    if not value.is_contiguous() or value.storage_offset() or (storage_offset is None and value.storage_offset()):
-        raise NotImplementedError("as_strided of a tensor that is no whole storage")
-    if not all(isinstance(number, int) for number in (*size, *stride, storage_offset or 0)):
+    order = order_of(value)
+    if order is None and not value.is_contiguous():
+        raise NotImplementedError("as_strided of a tensor whose elements do not lie densely")
+    order = tuple(range(x.ndim)) if order is None else order
+    start = out.sizes.of(value.storage_offset())
+    first = 0 if storage_offset is None else storage_offset - start
+    numbers = (*size, *stride, first, *x.shape)
+    if not all(isinstance(number, int) for number in numbers):
         raise NotImplementedError("as_strided of symbolic sizes")
-    places = np.asarray(storage_offset or 0)
-    for number, by in zip(size, stride, strict=True):
-        places = places[..., None] + np.arange(number) * by
-    return places
+    last = first + sum((count - 1) * by for count, by in zip(size, stride, strict=True))
+    # A view without elements may be anywhere.
+    if 0 not in size and (first < 0 or last >= math.prod(x.shape)):
+        raise NotImplementedError("as_strided of elements of the storage that are none of the tensor")
+    places: Any = pnp.asarray(np.asarray(first, np.int64))
+    for count, by in zip(size, stride, strict=True):
+        places = places[..., None] + lax.iota(np.int64, count) * by
+    return lax.transpose(x, order).reshape(-1), places, order
 
 
 @ops("as_strided", "as_strided_copy")
 def _as_strided(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-    return pnp.take(x.reshape(-1), _storage_places(out, size, stride, storage_offset))
+    elements, places, _ = _in_storage(out, x, size, stride, storage_offset)
+    return pnp.zeros(out.shape, out.dtype) if 0 in size else pnp.take(elements, places)
 
 
 @ops("as_strided_scatter")
 def _as_strided_scatter(out: Out, x: Any, source: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
-    places = _storage_places(out, size, stride, storage_offset)
-    if len(np.unique(places)) != places.size:
+    elements, places, order = _in_storage(out, x, size, stride, storage_offset)
+    if _overlaps(size, stride):
         raise NotImplementedError("as_strided_scatter to places that overlap")
-    return x.reshape(-1).at[places].set(cast(source, x.dtype)).reshape(x.shape)
+    made = elements.at[places].set(cast(source, x.dtype))
+    return lax.transpose(made.reshape([x.shape[axis] for axis in order]), inverse(order))
+
+
+def _overlaps(size: Any, stride: Any) -> bool:
+    """Whether two elements of a strided view share their place."""
+    places = np.zeros((), np.int64)
+    for by, count in zip(stride, size, strict=True):
+        places = places[..., None] + np.arange(count) * by
+    return len(np.unique(places)) != places.size
