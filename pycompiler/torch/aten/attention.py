@@ -26,10 +26,27 @@ def _blocks(keys: Any) -> list[tuple[int, int]]:
     return [(start, min(start + _BLOCK, keys)) for start in range(0, keys, _BLOCK)]
 
 
+def _by_keys(x: Any, heads: int) -> Any:
+    """The rows of all heads that share a head of the keys (grouped queries), as rows of one head."""
+    batch, own, length, width = x.shape
+    return x if own == heads else x.reshape((batch, heads, own // heads * length, width))
+
+
+def _product(x: Any, other: Any) -> Any:
+    """The product of matrices by heads, with `other` of the keys' heads."""
+    made = pnp.matmul(_by_keys(x, other.shape[1]), other)
+    return made.reshape((*x.shape[:-1], other.shape[-1]))
+
+
+def _transposed_product(x: Any, other: Any, heads: int) -> Any:
+    """The product of the transposed matrices and others, summed over the heads that share a head of the keys."""
+    return pnp.matmul(pnp.swapaxes(_by_keys(x, heads), -1, -2), _by_keys(other, heads))
+
+
 def _scores(query: Any, key: Any, mask: Any, start: Any, end: Any, is_causal: bool, scale: float) -> Any:
     """The scores of all queries with a block of keys."""
     part = lax.slice_in_dim(key, start, end, 1, 2)
-    made = pnp.matmul(query, pnp.swapaxes(part, -1, -2)) * scale
+    made = _product(query, pnp.swapaxes(part, -1, -2)) * scale
     if mask is not None:
         shape = (1,) * (4 - mask.ndim) + tuple(mask.shape)
         mask = mask.reshape(shape)
@@ -60,7 +77,7 @@ def attend_by(scores_of: Callable[[Any, Any], Any], value: Any) -> tuple[Any, An
         # A row whose scores are all hidden has weights of 0.
         base = pnp.where(top == -math.inf, 0, top)
         weights = lax.exp(scores - base)
-        part = pnp.matmul(weights, lax.slice_in_dim(value, start, end, 1, 2))
+        part = _product(weights, lax.slice_in_dim(value, start, end, 1, 2))
         count = pnp.sum(weights, axis=-1, keepdims=True)
         if largest is not None:
             shrink = lax.exp(largest - base)
@@ -123,10 +140,10 @@ def _attention_backward(
     for start, end in _blocks(key.shape[2]):
         weights = lax.exp(_scores(query, key, attn_mask, start, end, is_causal, scale) - spread)
         part = lax.slice_in_dim(value, start, end, 1, 2)
-        slopes = weights * (pnp.matmul(given, pnp.swapaxes(part, -1, -2)) - inner) * scale
-        slopes_value.append(pnp.matmul(pnp.swapaxes(weights, -1, -2), given))
-        slopes_key.append(pnp.matmul(pnp.swapaxes(slopes, -1, -2), query))
-        more = pnp.matmul(slopes, lax.slice_in_dim(key, start, end, 1, 2))
+        slopes = weights * (_product(given, pnp.swapaxes(part, -1, -2)) - inner) * scale
+        slopes_value.append(_transposed_product(weights, given, key.shape[1]))
+        slopes_key.append(_transposed_product(slopes, query, key.shape[1]))
+        more = _product(slopes, lax.slice_in_dim(key, start, end, 1, 2))
         slope_query = more if slope_query is None else slope_query + more
     joined = [parts[0] if len(parts) == 1 else lax.concatenate(parts, 2) for parts in (slopes_key, slopes_value)]
     return cast(slope_query, dtype), cast(joined[0], dtype), cast(joined[1], dtype)
