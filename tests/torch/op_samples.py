@@ -37,6 +37,7 @@ from torch.utils import _pytree as pytree
 import pycompiler.torch  # noqa: F401
 from pycompiler.torch.backend import decompositions
 from pycompiler.torch.parts import compile_graph
+from pycompiler.torch.rules import corrected
 
 # Operations whose results are random, so that there are no values to compare, in some of their samples.
 RANDOM = frozenset(
@@ -209,7 +210,8 @@ def run(sample: Sample, dynamic: bool = False) -> Outcome:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            made = _run(sample, compiler, decompositions(), dynamic)
+            with corrected():
+                made = _run(sample, compiler, decompositions(), dynamic)
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             if not entered and _traced(sample, dynamic) is None:

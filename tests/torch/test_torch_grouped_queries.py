@@ -29,6 +29,4 @@ def test_values_and_gradients(heads, mask, dynamic):
     wanted = function(*args)
     given = torch.randn_like(wanted)
     gradients = torch.autograd.grad(wanted, args, given)
-    torch.testing.assert_close(
-        torch.autograd.grad(compiled(*args), args, given), gradients, rtol=1e-4, atol=1e-5
-    )
+    torch.testing.assert_close(torch.autograd.grad(compiled(*args), args, given), gradients, rtol=1e-4, atol=1e-5)

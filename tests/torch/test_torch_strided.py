@@ -53,8 +53,8 @@ def written_across(x):
 
 
 CASES = [
-    transposed, transposed_input, beyond_a_slice, at_the_offset_of_a_slice, overlapping, twice, conjugate, empty, of_one_row,
-    written, written_across,
+    transposed, transposed_input, beyond_a_slice, at_the_offset_of_a_slice, overlapping, twice, conjugate, empty,
+    of_one_row, written, written_across,
 ]  # fmt: skip
 
 
