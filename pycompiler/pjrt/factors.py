@@ -80,6 +80,8 @@ def factors_of(op: Any, shapes: list[list[int]]) -> Factors | None:
     free -= {
         factor for place, dimension in _fixed_dimensions(op, name, shapes) for factor in operands[place][dimension]
     }
+    # A factor of operands alone, such as the sizes of an update, counts as a whole for each part of the result.
+    free &= {factor for mapping in results for some in mapping for factor in some}
     # A factor behind another one in its dimension is strided: it stays whole.
     minor = {factor for mapping in [*operands, *results] for some in mapping for factor in some[1:]}
     if name == "convolution":

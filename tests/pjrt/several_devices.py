@@ -611,6 +611,35 @@ def arrays_without_elements(devices):
     return [jax.jit(f, out_shardings=NamedSharding(mesh, P()))(x) for x in given]
 
 
+@program
+def divided_updates(devices):
+    mesh = mesh_of(devices)
+
+    def cache(x, row):
+        def step(carry, i):
+            kept, count = carry
+            kept = lax.dynamic_update_slice(kept, jnp.sin(row + kept[:4]), (i * 3, 0))
+            return (kept, count + kept.sum()), kept[i]
+
+        return lax.scan(step, (x, jnp.float32(0)), jnp.arange(5))
+
+    x, u = numbers(16, 8), numbers(4, 4, seed=1)
+    found = []
+    for given in ((), ("x", "y"), (("y", "x"),)):
+        for update in ((), ("x",), ("x", "y"), ("y", "x")):
+            big, small = on(mesh, x, *given), on(mesh, u, *update)
+            found += [
+                jax.jit(lambda x, u, i: lax.dynamic_update_slice(x, jnp.cos(u), (i, 2)))(big, small, start)
+                for start in (3, 14)
+            ]
+        found += [
+            jax.jit(cache)(big, on(mesh, numbers(4, 8), "x")),
+            jax.jit(lambda x: lax.dynamic_update_slice(x, x[:8] * 3, (5, 0)))(big),
+            jax.jit(jax.grad(lambda x: (lax.dynamic_update_slice(x, x[:8] * 3, (5, 0)) ** 2).sum()))(big),
+        ]
+    return found
+
+
 def flat(tree):
     return [(np.asarray(x), x.sharding) for x in jax.tree.leaves(tree)]
 
