@@ -30,13 +30,10 @@ from pycompiler.core.config.config import config
 from pycompiler.core.errors import ExecutionError
 from pycompiler.pjrt.callbacks import CALLERS, Callback
 from pycompiler.pjrt.placement import placement_of, target_for
-from pycompiler.pjrt.program import Description, Program, about, described, packed, unpacked
+from pycompiler.pjrt.program import Description, Program, about, described, digest_of_sources, packed, unpacked
 from pycompiler.pjrt.source import Call, Source, brings_own_division, calls_of, printed, text_of
 
 __all__ = ["compile_program", "load_program", "stablehlo_versions"]
-
-# The version of this room's additions to a module: with other additions, the same bytes give other code.
-_FORM = 6
 
 
 def stablehlo_versions() -> tuple[list[int], list[int]]:
@@ -57,7 +54,7 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
     digest = hashlib.blake2b(code, digest_size=20).hexdigest()
     _dump(code, digest)
     kind = "" if target.is_host else f", {target}, {config.gpu_libraries}"
-    key = cache.key_of_module(digest, f"PJRT {_FORM}, {replicas} x {partitions}{kind}")
+    key = cache.key_of_module(digest, f"PJRT {digest_of_sources()}, {replicas} x {partitions}{kind}")
     # A division of the program's own is a function of this process.
     is_kept = key is not None and not brings_own_division(code)
     found = cache.find_module(key, digest) if key and is_kept else None

@@ -6,8 +6,11 @@ processor.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pycompiler import cache
@@ -16,12 +19,19 @@ from pycompiler.cache import Artifact, DamagedError, Key
 from pycompiler.core.errors import ExecutionError
 from pycompiler.pjrt.layouts import Order, logical
 
-__all__ = ["Description", "Program", "about", "array_types", "described", "packed", "unpacked"]
+__all__ = ["Description", "Program", "about", "array_types", "described", "digest_of_sources", "packed", "unpacked"]
 
 # An array: the code of its dtype, its sizes, and the order of its dimensions in memory, which is empty for row-major.
 ArrayType = tuple[int, tuple[int, ...], Order]
 
 _DIGEST = 40
+
+
+@functools.cache
+def digest_of_sources() -> str:
+    """The digest of this room: with other sources, the same bytes of JAX give another module, so other code."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.blake2b(b"".join([one.read_bytes() for one in sources]), digest_size=6).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -114,7 +124,7 @@ def unpacked(data: bytes) -> tuple[Key, Artifact, Description, bytes, bytes]:
     try:
         digest, entry = data[:_DIGEST].decode(), data[_DIGEST:]
         key, information = cache.describe(digest, entry)
-        if not cache.is_ours(key):
+        if not cache.is_ours(key) or digest_of_sources() not in key.options:
             raise ExecutionError(
                 f"the program was compiled by {key.compiler} for {key.target}, which is another build of the compiler, "
                 "or another processor.\nWhat to do: compile it again"

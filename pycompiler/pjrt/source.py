@@ -24,6 +24,7 @@ from pycompiler.pjrt.functions import entry_of, walk
 from pycompiler.pjrt.layouts import CONSTRAINT, layout_attributes, take_constraints, take_layouts
 from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, together
 from pycompiler.pjrt.program import Description, array_types
+from pycompiler.pjrt.scheduling import SCHEDULES, join_futures
 
 __all__ = ["Source", "brings_own_division", "calls_of", "printed", "text_of"]
 
@@ -45,6 +46,8 @@ def _read(code: bytes) -> Any:
         module = stablehlo.deserialize_portable_artifact(context, code)
     else:
         module = ir.Module.parse(code, context)
+    if any(name in code for name in SCHEDULES):
+        join_futures(module)
     if GENERATOR.encode() in code:
         expand_generators(module)
     if CONSTRAINT.encode() in code:

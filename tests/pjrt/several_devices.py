@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax, shard_map
+from jax._src.lax import parallel
+from jax.experimental.control_deps import schedule
 from jax.experimental.layout import Format, Layout, with_layout_constraint
 from jax.sharding import AxisType, NamedSharding, reshard
 from jax.sharding import PartitionSpec as P
@@ -638,6 +640,25 @@ def divided_updates(devices):
             jax.jit(jax.grad(lambda x: (lax.dynamic_update_slice(x, x[:8] * 3, (5, 0)) ** 2).sum()))(big),
         ]
     return found
+
+
+@program
+def collectives_that_are_started(devices):
+    mesh = mesh_of(devices, (8,), ("x",))
+
+    def f(x):
+        rows = parallel.all_gather_start(x, "x", tiled=True)
+        total = parallel.psum_start(x, "x").done()
+        part = parallel.psum_scatter_start(x, "x", scatter_dimension=0, tiled=True)
+        turned = parallel.ppermute_start(x, "x", [(i, (i + 1) % 8) for i in range(8)])
+        exchanged = parallel.all_to_all_start(x, "x", split_axis=0, concat_axis=0, tiled=True)
+        product = jnp.sin(x) @ jnp.ones((3, 3))
+        schedule([rows.x, product, total])
+        scanned = lax.scan(lambda c, row: (parallel.psum_start(row + c, "x").done(), row), jnp.zeros(3), x)[0]
+        return total, rows.done(), scanned, part.done(), turned.done(), exchanged.done(), product
+
+    outs = (P(), P(), P(), P("x"), P("x"), P("x"), P("x"))
+    return jax.jit(shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=outs, check_vma=False))(numbers(64, 3))
 
 
 def flat(tree):

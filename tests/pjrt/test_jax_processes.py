@@ -105,6 +105,25 @@ def test_our_cache(tmp_path):
     assert (first[2], again[2]) == ("True", "False")
 
 
+def test_caches_leave_out_programs_of_other_sources(tmp_path):
+    """Of the plugin's Python half, which reads and divides JAX's programs."""
+    settings = {
+        "PYCOMPILER_ENABLE_COMPILATION_CACHE": "1",
+        "PYCOMPILER_COMPILATION_CACHE_DIR": str(tmp_path / "ours"),
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "jax"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    change = """
+    from pycompiler.pjrt import compiler, program
+    compiler.digest_of_sources = program.digest_of_sources = lambda: "0123456789ab"
+    """
+    first, other = run(PROGRAM, **settings).split(), run(change + PROGRAM, **settings).split()
+    assert first[0] == other[0]
+    # JAX found the bytes, and compiled again.
+    assert (first[1:], other[1:]) == (["False", "True"], ["False", "True"])
+
+
 def test_fork_and_exit_with_work_in_flight():
     said = run("""
         import os, jax, jax.numpy as jnp, numpy as np

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.experimental import pallas
+from jax.experimental.control_deps import schedule
 from jax.experimental.layout import Layout, with_layout_constraint
 from jax.experimental.shard_alike import shard_alike
 
@@ -214,6 +215,15 @@ def test_kernels_of_pallas_are_interpreted_or_jaxs_error(device, beside):
     beside(call, X)
     with jax.default_device(device), pytest.raises(ValueError, match="interpret mode"):
         call(X, interpret=False)
+
+
+def test_an_order_of_operations_has_no_effect(beside):
+    def f(x):
+        sine, cosine = jnp.sin(x), jnp.cos(x)
+        schedule([cosine, sine])
+        return sine * cosine
+
+    beside(f, X)
 
 
 def test_layouts_inside_of_a_program_have_no_effect(beside):
