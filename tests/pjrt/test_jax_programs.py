@@ -142,6 +142,37 @@ def test_bits_of_small_integers(beside):
     beside(lambda x: lax.bitcast_convert_type(x.astype(np.uint16), jnp.uint4).astype(np.int32), x * 1237)
 
 
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "int2", "uint2"])
+def test_shifts_and_counts_of_small_integers(device, dtype):
+    """XLA counts the signs of negative numbers more than once, and can't compute some of these."""
+    width = int(dtype[-1])
+    bits, places = np.meshgrid(np.arange(1 << width), np.arange(1 << width))
+    signed = np.where(bits < 1 << width - 1, bits, bits - (1 << width))
+    x, shift = (jnp.asarray(one.astype(np.uint8)).astype(f"uint{width}") for one in (bits, places))
+
+    def f(x, shift):
+        x, shift = (lax.bitcast_convert_type(one, dtype) for one in (x, shift))
+        found = (
+            lax.shift_right_logical(x, shift), lax.shift_right_arithmetic(x, shift), lax.shift_left(x, shift),
+            lax.population_count(x), lax.clz(x),
+        )  # fmt: skip
+        return [lax.bitcast_convert_type(one, f"uint{width}").astype(np.int32) for one in found]
+
+    with jax.default_device(device):
+        found = jax.jit(f)(x, shift)
+    counts = np.vectorize(lambda n: (int(n).bit_count(), width - int(n).bit_length()))(bits)
+    wanted = (bits >> places, signed >> places, bits << places, *counts)
+    for one, right in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, right & (1 << width) - 1)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e8m0fnu", "float8_e4m3fn", "float8_e5m2"])
+def test_the_total_order_of_small_numbers(beside, dtype):
+    x = np.array([0.25, 8, 1, 0.5, 2, 128, 4, 1]).astype(dtype)
+    beside(lambda x: jnp.searchsorted(jnp.sort(x), x), x)
+    beside(lambda x, y: [lax.lt_to_p.bind(x, y), lax.le_to_p.bind(x, y), lax.eq_to_p.bind(x, y)], x, x[::-1].copy())
+
+
 def test_tokens_are_arguments_and_results(device):
     with jax.default_device(device):
         token = lax.create_token(None)

@@ -241,6 +241,8 @@ const Target kOthers[] = {
     {"Qr", convertGeqrf, 1, 2},
     {"Sharding", convertNothing, 1, 1},
     {"annotate_device_placement", convertNothing, 1, 1},
+    // The order of two operations: it is the runtime's.
+    {"control_dep", [](Source &) { return Values(); }, 2, 0},
     {kDynamicTopK, convertDynamicTopK, 2, 2},
 };
 

@@ -87,10 +87,12 @@ Value spread(Source &source, unsigned operand) {
 }
 
 /// Integers in the order of floats with -nan < -inf < ... < -0 < +0 < ... < inf < nan: the bits, with all but the sign
-/// inverted for negative numbers.
+/// inverted for negative numbers. A type without a sign has the order of its bits.
 Value totalOrder(Source &source, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   unsigned width = type.getElementTypeBitWidth();
+  if (isa<Float8E8M0FNUType>(type.getElementType()))
+    return source.make("bitcast", type.clone(source.builder.getIntegerType(width, /*isSigned=*/false)), {value});
   auto integers = type.clone(source.builder.getIntegerType(width));
   Value bits = source.make("bitcast", integers, {value});
   Value sign = source.make("shift_right_arithmetic", integers, {bits, source.number(integers, width - 1)});

@@ -158,10 +158,7 @@ Type widened(Type type) {
 std::optional<SmallVector<Value>> Source::makeWidened(StringRef name, TypeRange results, ValueRange operands,
                                                       ArrayRef<NamedAttribute> attributes) {
   auto isSmall = [](Type type) { return widened(type) != type; };
-  // The bits above the small ones would count.
-  static constexpr StringLiteral kOfBits[] = {"array.shift_right_logical", "array.clz", "array.population_count",
-                                              "array.bitcast", "array.convert"};
-  if (llvm::is_contained(kOfBits, name) ||
+  if (name == "array.bitcast" || name == "array.convert" ||
       (llvm::none_of(results, isSmall) && llvm::none_of(operands.getTypes(), isSmall)))
     return std::nullopt;
   SmallVector<Value> wide;
@@ -169,6 +166,20 @@ std::optional<SmallVector<Value>> Source::makeWidened(StringRef name, TypeRange 
     wide.push_back(isSmall(operand.getType())
                        ? convert(operand, cast<RankedTensorType>(widened(operand.getType())).getElementType())
                        : operand);
+  bool isShift = name == "array.shift_right_logical" || name == "array.shift_right_arithmetic";
+  if (isShift || name == "array.clz" || name == "array.population_count") {
+    // The upper bits count: the small ones are moved there.
+    auto type = cast<RankedTensorType>(wide[0].getType());
+    unsigned spare =
+        type.getElementTypeBitWidth() - cast<RankedTensorType>(operands[0].getType()).getElementTypeBitWidth();
+    wide[0] = make("shift_left", type, {wide[0], number(type, spare)});
+    if (name == "array.clz")
+      wide[0] = make("or", type, {wide[0], number(type, (1 << spare) - 1)});
+    Value made = make(name.drop_front(StringRef("array.").size()), type, wide);
+    if (isShift)
+      made = make(name.drop_front(StringRef("array.").size()), type, {made, number(type, spare)});
+    return SmallVector<Value>{convert(made, cast<RankedTensorType>(results[0]).getElementType())};
+  }
   std::string ignored;
   Operation *made = llvm::is_contained(wide, Value())
                         ? nullptr

@@ -69,6 +69,46 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xi1> {
 
 // -----
 
+// A type without a sign has the order of its bits.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[B:.*]] = array.bitcast %{{.*}} : (tensor<4xf8E8M0FNU>) -> tensor<4xui8>
+// CHECK: array.lt %[[B]], %{{.*}} : tensor<4xui8>
+func.func @main(%x: tensor<4xf8E8M0FNU>) -> tensor<4xi1> {
+  %0 = stablehlo.compare LT, %x, %x, TOTALORDER : (tensor<4xf8E8M0FNU>, tensor<4xf8E8M0FNU>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
+
+// -----
+
+// Shifts to the right, and counts, of small integers are those of the upper bits.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[W:.*]] = array.convert %{{.*}} : (tensor<3xui4>) -> tensor<3xui8>
+// CHECK: %[[U:.*]] = array.shift_left %[[W]], %{{.*}} : tensor<3xui8>
+// CHECK: %[[S:.*]] = array.shift_right_logical %[[U]], %{{.*}} : tensor<3xui8>
+// CHECK: array.shift_right_logical %[[S]], %{{.*}} : tensor<3xui8>
+// CHECK: array.or
+// CHECK: array.clz
+func.func @main(%x: tensor<3xui4>) -> (tensor<3xui4>, tensor<3xui4>) {
+  %0 = stablehlo.shift_right_logical %x, %x : tensor<3xui4>
+  %1 = stablehlo.count_leading_zeros %x : tensor<3xui4>
+  return %0, %1 : tensor<3xui4>, tensor<3xui4>
+}
+
+// -----
+
+// The order of two operations is the runtime's.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: control_dep
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.sine %x : tensor<3xf32>
+  %1 = stablehlo.cosine %x : tensor<3xf32>
+  stablehlo.custom_call @control_dep(%0, %1) {has_side_effect = true} : (tensor<3xf32>, tensor<3xf32>) -> ()
+  %2 = stablehlo.add %0, %1 : tensor<3xf32>
+  return %2 : tensor<3xf32>
+}
+
+// -----
+
 // Numbers in which the dialect does not compute are computed in wider ones.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[A:.*]] = array.convert %{{.*}} : (tensor<3xi4>) -> tensor<3xi8>
