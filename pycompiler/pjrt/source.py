@@ -22,6 +22,7 @@ from pycompiler.pjrt.expansion import GENERATOR, expand_generators
 from pycompiler.pjrt.foreign import ForeignFunction, foreign_function, is_foreign
 from pycompiler.pjrt.functions import entry_of, walk
 from pycompiler.pjrt.layouts import CONSTRAINT, layout_attributes, take_constraints, take_layouts
+from pycompiler.pjrt.masks import spell_masks
 from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, together
 from pycompiler.pjrt.program import Description, array_types
 from pycompiler.pjrt.scheduling import SCHEDULES, join_futures
@@ -184,6 +185,7 @@ class Source:
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []
         self._read_attributes(module)
+        spell_masks(module)
         self._text: str = module.operation.get_asm(enable_debug_info=True)
 
     def _read_attributes(self, module: Any) -> None:

@@ -173,6 +173,11 @@ def test_the_total_order_of_small_numbers(beside, dtype):
     beside(lambda x, y: [lax.lt_to_p.bind(x, y), lax.le_to_p.bind(x, y), lax.eq_to_p.bind(x, y)], x, x[::-1].copy())
 
 
+def test_large_constants_of_bools(beside):
+    masks = np.random.default_rng(0).random((8, 10, 6)) > 0.5, np.tri(20, dtype=bool)
+    beside(lambda x: [jnp.where(mask, x, 0) for mask in masks], np.float32(2))
+
+
 def test_tokens_are_arguments_and_results(device):
     with jax.default_device(device):
         token = lax.create_token(None)
