@@ -239,8 +239,6 @@ public:
       if (goesIntoItsConsumers(reader))
         continue;
       linalg::GenericOp op = simplify(reader);
-      if (op)
-        array::shareInBody(op, rewriter);
       while (op && moveOne(op))
         changed = true;
     }
@@ -255,7 +253,8 @@ public:
     for (linalg::GenericOp consumer : consumers) {
       if (first && goesIntoItsConsumers(consumer))
         continue;
-      changed |= fuseInto(consumer);
+      for (linalg::GenericOp op = simplify(consumer); op && fuseOne(op); op = simplify(op))
+        changed = true;
     }
     return changed;
   }
@@ -274,7 +273,8 @@ public:
       if (!slices || !isWorthSlicing(producer, *slices))
         continue;
       array::computeSlices(rewriter, producer);
-      fuseInto(slices->reader);
+      for (linalg::GenericOp op = simplify(slices->reader); op && fuseOne(op); op = simplify(op))
+        ;
       changed = true;
     }
     return changed;
@@ -333,19 +333,6 @@ private:
     return !array::readsWhatIsStored(op) && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
       return array::moveIntoReader(rewriter, operand, maxBodySize);
     });
-  }
-
-  /// Fuses producers until none is left for which that pays. Equal operations of the body are merged at the end, and
-  /// where it has become too large with them: for each producer it would take quadratic time.
-  bool fuseInto(linalg::GenericOp consumer) {
-    bool changed = false;
-    for (linalg::GenericOp op = simplify(consumer); op; op = simplify(op)) {
-      if (fuseOne(op))
-        changed = true;
-      else if (!array::shareInBody(op, rewriter))
-        break;
-    }
-    return changed;
   }
 
   /// Fuses the first producer for which that pays; `op` becomes the fused op.

@@ -111,6 +111,18 @@ struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
 // Bodies and operands in their simplest form
 //===----------------------------------------------------------------------===//
 
+/// Merges equal operations of a body, which reach it by several paths: x, y = y, x + y would double the body every
+/// other step.
+struct ShareInBody : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    DominanceInfo dominance(op);
+    bool changed = false;
+    eliminateCommonSubExpressions(rewriter, dominance, op, &changed);
+    return success(changed);
+  }
+};
+
 /// The value that a conversion takes out of bits in which another op put it: the half of a complex number, or a bool of
 /// a byte.
 Value valueOfBits(Operation &op) {
@@ -186,14 +198,7 @@ struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
 
 FrozenRewritePatternSet array::simplificationsOfGenerics(MLIRContext *context) {
   RewritePatternSet patterns(context);
-  patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape, ReadValuesOfBits>(context);
+  patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape, ReadValuesOfBits, ShareInBody>(context);
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   return patterns;
-}
-
-bool array::shareInBody(linalg::GenericOp op, RewriterBase &rewriter) {
-  DominanceInfo dominance(op);
-  bool changed = false;
-  eliminateCommonSubExpressions(rewriter, dominance, op, &changed);
-  return changed;
 }

@@ -15,12 +15,8 @@ bool readsWhatIsStored(linalg::GenericOp op);
 std::optional<std::pair<Value, Value>> partsOf(Value bits);
 
 /// Patterns for one op: it reads through reshapes that only insert or drop dims of size 1, constants of equal elements
-/// as scalars, and nothing twice; its body converts nothing back and forth.
+/// as scalars, and nothing twice; its body computes nothing twice and converts nothing back and forth.
 FrozenRewritePatternSet simplificationsOfGenerics(MLIRContext *context);
-
-/// Merges equal operations of a body, which reach it by several paths: x, y = y, x + y would double the body every
-/// other step. Returns whether there were any.
-bool shareInBody(linalg::GenericOp op, RewriterBase &rewriter);
 
 } // namespace mlir::array
 
