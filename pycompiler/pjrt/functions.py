@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxlib.mlir import ir
 
-__all__ = ["entry_of", "inline", "walk"]
+__all__ = ["entry_of", "inline", "replace_by_body", "walk"]
 
 
 def walk(operation: Any) -> Iterator[Any]:
@@ -51,13 +51,21 @@ def inline(module: Any) -> None:
 
 def _expand(call: Any, copy: Any) -> None:
     """Move the body of a copy before the call."""
-    block = copy.regions[0].blocks[0]
-    for argument, operand in zip(block.arguments, call.operands, strict=True):
+    replace_by_body(call, copy)
+    copy.erase()
+
+
+def replace_by_body(op: Any, holder: Any) -> None:
+    """Move the operations of the holder's region before an operation, and erase that one.
+
+    Its operands are the arguments of the region, and its results the operands of the region's terminator.
+    """
+    block = holder.regions[0].blocks[0]
+    for argument, operand in zip(block.arguments, op.operands, strict=True):
         argument.replace_all_uses_with(operand)
     body = [one.operation for one in block.operations]
     for one in body[:-1]:
-        one.move_before(call)
-    for result, value in zip(call.results, list(body[-1].operands), strict=True):
+        one.move_before(op)
+    for result, value in zip(op.results, list(body[-1].operands), strict=True):
         result.replace_all_uses_with(value)
-    call.erase()
-    copy.erase()
+    op.erase()

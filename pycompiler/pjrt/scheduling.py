@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pycompiler.pjrt.functions import walk
+from pycompiler.pjrt.functions import replace_by_body, walk
 from pycompiler.pjrt.parts import forward
 
 __all__ = ["SCHEDULES", "join_futures"]
@@ -24,19 +24,6 @@ def join_futures(module: Any) -> None:
         if op.name == "stablehlo.async_done":
             forward(op, op.operands[0])
         elif op.name == "stablehlo.async_start":
-            _start(op)
+            replace_by_body(op, op)
         elif op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == _ORDER:
             op.erase()
-
-
-def _start(op: Any) -> None:
-    """Move the operations of the region before the operation."""
-    block = op.regions[0].blocks[0]
-    for argument, operand in zip(block.arguments, op.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    inner = [one.operation for one in block.operations]
-    for one in inner[:-1]:
-        one.move_before(op)
-    for result, value in zip(op.results, list(inner[-1].operands), strict=True):
-        result.replace_all_uses_with(value)
-    op.erase()

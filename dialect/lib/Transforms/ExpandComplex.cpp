@@ -81,13 +81,7 @@ SmallVector<Value> magnitude(PartBuilder &b, Operation *op) { return one(b.magni
 /// z / |z|, and zero for zero; for an infinite number its direction.
 SmallVector<Value> sign(PartBuilder &b, Operation *op) {
   Parts z = operandParts(b, op, 0);
-  Value infinity = b.number(z.re, std::numeric_limits<double>::infinity());
-  Value isInfinite = b.either(b.equal(b.abs(z.re), infinity), b.equal(b.abs(z.im), infinity));
-  auto unit = [&](Value part) {
-    Value size = b.select(b.equal(b.abs(part), infinity), b.number(part, 1), b.number(part, 0));
-    return b.select(isInfinite, b.copySign(size, part), part);
-  };
-  z = {unit(z.re), unit(z.im)};
+  z = b.select(b.isInfinite(z), b.box(z), z);
   z = b.scaled(z, b.scaleOf(z).factor);
   Value length = b.magnitude(z), zero = b.number(length, 0);
   Value isZero = b.equal(length, zero);

@@ -70,6 +70,7 @@ public:
   Parts product(Parts x, Parts y);
   Parts quotient(Parts x, Parts y);
   Value isInfinite(Parts z);
+  Parts box(Parts z);
   Value magnitude(Parts z);
 
   OpBuilder &b;
@@ -77,7 +78,6 @@ public:
 
 private:
   Value bits(Value x, const APInt &mask);
-  Parts box(Parts z);
   Parts quotientOfSingles(Parts x, Parts y);
   Parts quotientOfDoubles(Parts x, Parts y);
 
