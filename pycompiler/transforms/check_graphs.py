@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pycompiler.core.autodiff.call import call, call_graph
 from pycompiler.core.autodiff.checkpoint import PreventCse, checkpoint, recompute
 from pycompiler.core.autodiff.custom import custom_call, custom_jvp_call, custom_vjp_call
@@ -17,17 +19,23 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive, Zero
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
+from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, strong
+from pycompiler.primitives.arithmetic import convert, stop_gradient
+from pycompiler.primitives.compare import ne
 from pycompiler.primitives.control.checks import init_error
 from pycompiler.primitives.control.cond import cond, run_cond
+from pycompiler.primitives.control.failures import NaNError
 from pycompiler.primitives.control.members import members
 from pycompiler.primitives.control.scan import Form, run_scan, scan
 from pycompiler.primitives.control.while_loop import run_while, split_operands, while_
 from pycompiler.primitives.rules import Value
 from pycompiler.primitives.shape import reshaped
 from pycompiler.primitives.spmd.shard_map import own_axes, shard_map, within
-from pycompiler.transforms.checker import Checker, Rule
+from pycompiler.transforms.check_detection import Detection, Kept, can_run_again
+from pycompiler.transforms.check_regions import any_of
+from pycompiler.transforms.checker import CheckedGraph, Checker, Rule
 
 Outs = Sequence[Value]
 
@@ -105,13 +113,74 @@ def _cond(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     return results
 
 
+def _loop(rule: Rule) -> Rule:
+    """The rule of a loop, whose steps only detect failures if the loop can run again for the Error."""
+
+    def run(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
+        if not checker.loops_detect or not can_run_again(equation):
+            return rule(checker, equation, args)
+        detector = Checker(checker.enabled, Detection(np.False_), checker.rules)
+        outs = rule(detector, equation, args)
+        detection = detector.error
+        assert isinstance(detection, Detection)
+        if isinstance(detection.failed, Tracer):
+            _run_again(checker, detection.failed, rule, equation, args)
+        elif detection.failed:
+            rule(checker, equation, args)
+        return outs
+
+    return run
+
+
+def _run_again(checker: Checker, failed: Value, rule: Rule, equation: Equation, args: list[Value]) -> None:
+    """Run a loop again, if it failed, for the Error."""
+
+    def again(inner: Checker, values: Sequence[Value]) -> Outs:
+        rule(inner, equation, list(values))
+        return ()
+
+    def recorded() -> CheckedGraph:
+        return Checker(checker.enabled, checker.error, checker.rules, False).recorded(again, avals)
+
+    # The Error has no derivative, so the branch needs none.
+    args = [stop_gradient.bind(x) if dtypes.is_inexact(get_aval(x).dtype) else x for x in args]
+    avals = [get_aval(x) for x in args]
+    kinds, checked = checker.error.effects, recorded()
+    leaves = checker.prepare(checked.error.effects)
+    if checker.error.effects != kinds:
+        checked = recorded()
+    passed = record(lambda *values: list(values[: len(leaves)]), checked.graph.in_avals, DebugInfo("checkify", _loop))
+    branches = [passed, checked.graph]
+    checker.take(checked.tree, run_cond(convert.bind(failed, new_dtype=dtypes.int32), branches, [*leaves, *args]))
+
+
+def _kept(checker: Checker, body: ClosedGraph, num_consts: int, num_carry: int) -> Kept:
+    """The results of a step that a detecting checker tests after the loop."""
+    if not checker.detects or not checker.checks_for(NaNError):
+        return Kept(frozenset(), ())
+    return body.derive(("kept", num_consts, num_carry), lambda: Kept.of(body.graph, num_consts, num_carry))
+
+
+def _test_kept(checker: Checker, kept: Kept, outs: Outs) -> None:
+    for place in kept.results:
+        checker.detect(any_of(ne.bind(outs[place], outs[place])))
+
+
 def _scan(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     params = equation.params
     body: ClosedGraph = params["jaxpr"]
     form = Form(params["num_consts"], params["num_carry"], params["length"], params["reverse"])
     consts, carry, xs = form.split(args)
-    leaves = checker.prepare(checker.checked_graph(body).error.effects)
-    checked = checker.checked_graph(body)
+    kept = _kept(checker, body, len(consts), len(carry))
+
+    def step(inner: Checker, values: Sequence[Value]) -> Sequence[Value]:
+        return inner.run(body, values, kept.values)
+
+    def checked_step() -> CheckedGraph:
+        return checker.checked(("step", len(consts), len(carry)), step, body.in_avals, body)
+
+    leaves = checker.prepare(checked_step().error.effects)
+    checked = checked_step()
     count, first = len(leaves), len(consts)
 
     def make() -> ClosedGraph:
@@ -123,9 +192,11 @@ def _scan(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
         moved = (*avals[count : count + first], *avals[:count], *avals[count + first :])
         return record(run, moved, DebugInfo("checkify", evaluate))
 
-    step = checked.graph.derive(("constants first", first, count), make)
-    after, ys = run_scan(step, form, consts, [*leaves, *carry], xs)
-    return checker.take(checked.tree, [*after, *ys])
+    moved = checked.graph.derive(("constants first", first, count), make)
+    after, ys = run_scan(moved, form, consts, [*leaves, *carry], xs)
+    outs = checker.take(checked.tree, [*after, *ys])
+    _test_kept(checker, kept, outs)
+    return outs
 
 
 def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
@@ -136,15 +207,17 @@ def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     # This runs the first test. The loop can't carry the failures of later tests, so each step runs the next test.
     checker.run(test, (*cond_consts, *carry))
     first, last = len(cond_consts), len(cond_consts) + len(body_consts)
+    kept = _kept(checker, body, len(body_consts), len(carry))
 
     def step(inner: Checker, values: Sequence[Value]) -> Sequence[Value]:
-        outs = inner.run(body, values[first:])
+        outs = inner.run(body, values[first:], kept.values)
         inner.run(test, (*values[:first], *outs))
         return outs
 
     avals = (*test.in_avals[:first], *body.in_avals)
-    leaves = checker.prepare(checker.checked(("step", test), step, avals, body).error.effects)
-    checked = checker.checked(("step", test), step, avals, body)
+    key = ("step", test, len(body_consts))
+    leaves = checker.prepare(checker.checked(key, step, avals, body).error.effects)
+    checked = checker.checked(key, step, avals, body)
     count = len(leaves)
     err_avals = tuple(map(get_aval, leaves))
 
@@ -175,7 +248,9 @@ def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
         [*leaves, *carry],
         params.get("max_steps"),
     )
-    return checker.take(checked.tree, outs)
+    results = checker.take(checked.tree, outs)
+    _test_kept(checker, kept, results)
+    return results
 
 
 # Programs for the devices of a mesh: each device has its own Error. The devices become a mapped axis.
@@ -219,7 +294,7 @@ GRAPHS: dict[Primitive, Rule] = {
     custom_jvp_call: _custom,
     custom_vjp_call: _custom,
     cond: _cond,
-    scan: _scan,
-    while_: _while,
+    scan: _loop(_scan),
+    while_: _loop(_while),
     shard_map: _shard_map,
 }

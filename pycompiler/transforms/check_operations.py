@@ -37,8 +37,8 @@ from pycompiler.transforms.check_regions import PROPAGATING, any_of
 from pycompiler.transforms.checker import Checker, Rule
 
 
-def _check_nans(checker: Checker, name: str, outs: Sequence[Value]) -> None:
-    if not checker.checks_for(NaNError):
+def _check_nans(checker: Checker, equation: Equation, name: str, outs: Sequence[Value]) -> None:
+    if not checker.tests_for_nan(equation):
         return
     found = [any_of(ne.bind(x, x)) for x in outs if _can_be_nan(get_aval(x).dtype)]
     if not found:
@@ -57,10 +57,10 @@ def _nan_rule(checker: Checker, equation: Equation, args: list[Value]) -> Any:
     primitive = equation.primitive
     out = bound(equation, args)
     if primitive.name in PROPAGATING and isinstance(out, Tracer):
-        is_checked = checker.checks_for(NaNError) and _can_be_nan(get_aval(out).dtype)
+        is_checked = checker.tests_for_nan(equation) and _can_be_nan(get_aval(out).dtype)
         checker.add(equation, args, out, NaNError(user_source(), primitive.name) if is_checked else None)
         return out
-    _check_nans(checker, primitive.name, out if primitive.multiple_results else (out,))
+    _check_nans(checker, equation, primitive.name, out if primitive.multiple_results else (out,))
     return out
 
 
@@ -68,8 +68,7 @@ def _div(checker: Checker, equation: Equation, args: list[Value]) -> Any:
     if checker.checks_for(DivisionByZeroError):
         divisor = args[1]
         aval = get_aval(divisor)
-        zero = any_of(eq.bind(divisor, full(aval.shape, 0, aval.dtype)))
-        checker.fail_if(zero, DivisionByZeroError(user_source()))
+        checker.fail_if_any(eq.bind(divisor, full(aval.shape, 0, aval.dtype)), DivisionByZeroError(user_source()))
     return _nan_rule(checker, equation, args)
 
 
@@ -111,6 +110,9 @@ def _check_bounds(
 
     flags = outside(columns)
     failed = _any_of(flags)
+    if checker.detects:
+        checker.detect(failed)
+        return
     if prod(given) == 1:
         found = _first_column(columns, flags, dims, sizes)
     else:
@@ -192,7 +194,7 @@ def _scatter(checker: Checker, equation: Equation, args: list[Value]) -> Any:
     _check_bounds(checker, name, x, indices, reads["start_index_map"], reads["slice_sizes"])
     out = scatter.bind(*args, **params)
     if kind in ("add", "mul"):
-        _check_nans(checker, name, (out,))
+        _check_nans(checker, equation, name, (out,))
     return out
 
 

@@ -6,12 +6,12 @@ such a graph is kept with its original. `check_operations` and `check_graphs`, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.tracing.evaluate import bound, evaluate
-from pycompiler.core.tracing.graph import ClosedGraph, Equation
+from pycompiler.core.tracing.graph import ClosedGraph, Equation, Var
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, Tracer
@@ -20,7 +20,8 @@ from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.primitives.control.checks import Error
 from pycompiler.primitives.control.failures import ErrorEffect, JaxException, NaNError
 from pycompiler.primitives.rules import Value
-from pycompiler.transforms.check_regions import PLAIN, PROPAGATING, Region
+from pycompiler.transforms.check_detection import Detection
+from pycompiler.transforms.check_regions import PLAIN, PROPAGATING, Region, any_of
 
 Enabled = frozenset[type[JaxException]]
 # (checker, equation, operands) -> its result, or results.
@@ -28,37 +29,61 @@ Rule = Callable[["Checker", Equation, list[Value]], Any]
 
 
 class Checker:
-    """Runs graphs by a table of rules, and collects the failures of the enabled kinds."""
+    """Runs graphs by a table of rules, and collects the failures of the enabled kinds.
 
-    def __init__(self, enabled: Enabled, error: Error, rules: Mapping[Primitive, Rule]) -> None:
+    It collects an Error, or detects whether there was a failure. `loops_detect` holds if loops detect failures, and are
+    run again for the Error only after a failure.
+    """
+
+    def __init__(
+        self, enabled: Enabled, error: Error | Detection, rules: Mapping[Primitive, Rule], loops_detect: bool = True
+    ) -> None:
         self.enabled = enabled
         self.rules = rules
+        self.loops_detect = loops_detect and isinstance(error, Error)
         self._error = error
         self._region = Region()
+        # Results of equations whose nans are found elsewhere.
+        self._untested: Container[Var] = ()
 
     @property
-    def error(self) -> Error:
+    def error(self) -> Error | Detection:
         """The failures of the equations so far."""
         region, self._region = self._region, Region()
-        self._error = region.into(self._error)
+        if isinstance(self._error, Error):
+            self._error = region.into(self._error)
+        elif (failed := region.failed()) is not None:
+            self._error = self._error.failed_if(failed)
         return self._error
 
     @error.setter
-    def error(self, error: Error) -> None:
+    def error(self, error: Error | Detection) -> None:
         self._error = error
+
+    @property
+    def detects(self) -> bool:
+        """Whether it only detects failures: their messages are not needed."""
+        return isinstance(self._error, Detection)
 
     def add(self, equation: Equation, args: list[Value], out: Value, failure: NaNError | None) -> None:
         """Add an elementwise operation, and its check, to the run of those before it."""
         self._region.add(equation, args, out, failure)
 
-    def run(self, closed: ClosedGraph, args: Sequence[Value]) -> list[Value]:
-        """The results of a graph."""
-        return evaluate(closed, args, self._apply)
+    def run(self, closed: ClosedGraph, args: Sequence[Value], untested: Container[Var] = ()) -> list[Value]:
+        """The results of a graph. The results `untested` of its equations are not tested for nan."""
+        before, self._untested = self._untested, untested
+        outs = evaluate(closed, args, self._apply)
+        self._untested = before
+        return outs
+
+    def tests_for_nan(self, equation: Equation) -> bool:
+        """Whether the first result of an equation is tested for nan."""
+        return self.checks_for(NaNError) and equation.outputs[0] not in self._untested
 
     def _apply(self, equation: Equation, args: list[Value]) -> Any:
         rule, name = self.rules.get(equation.primitive), equation.primitive.name
-        if name not in PROPAGATING and name not in PLAIN:
-            # A run of elementwise operations ends.
+        if name not in PROPAGATING and name not in PLAIN and not self.detects:
+            # A run of elementwise operations ends, because a failure would compute all of it again.
             self.error = self.error
         if rule is not None:
             return rule(self, equation, args)
@@ -73,6 +98,18 @@ class Checker:
         before = self.error if isinstance(failure, NaNError) else self._error
         self._error = before.failed_if(pred, failure)
 
+    def fail_if_any(self, flags: Value, failure: JaxException) -> None:
+        """Add a check that fails if one of the flags holds, which an elementwise operation has computed."""
+        if isinstance(flags, Tracer):
+            self._region.add_test(flags, failure)
+        else:
+            self.fail_if(any_of(flags), failure)
+
+    def detect(self, pred: Value) -> None:
+        """`fail_if` without a failure, of a checker that detects."""
+        assert isinstance(self._error, Detection)
+        self._error = self._error.failed_if(pred)
+
     def checks_for(self, kind: type[JaxException]) -> bool:
         """Whether failures of the kind are checked."""
         return kind in self.enabled
@@ -84,20 +121,22 @@ class Checker:
         a Checker and these values. The graph `owner` keeps it."""
         leaves, tree = tree_flatten(self.error)
         given = tuple(map(get_aval, leaves))
+        key = ("checked", key, self.enabled, self.loops_detect, tree, given)
+        return owner.derive(key, lambda: self.recorded(function, avals))
 
-        def make() -> CheckedGraph:
-            trees: list[PyTreeDef] = []
+    def recorded(self, function: Function, avals: Sequence[ShapedArray]) -> CheckedGraph:
+        """`checked`, recorded anew."""
+        leaves, tree = tree_flatten(self.error)
+        given, trees = tuple(map(get_aval, leaves)), list[PyTreeDef]()
 
-            def run(*values: Any) -> list[Any]:
-                inner = Checker(self.enabled, tree.unflatten(values[: len(given)]), self.rules)
-                outs = function(inner, values[len(given) :])
-                found, out_tree = tree_flatten(inner.error)
-                trees.append(out_tree)
-                return [*found, *outs]
+        def run(*values: Any) -> list[Any]:
+            inner = Checker(self.enabled, tree.unflatten(values[: len(given)]), self.rules, self.loops_detect)
+            outs = function(inner, values[len(given) :])
+            found, out_tree = tree_flatten(inner.error)
+            trees.append(out_tree)
+            return [*found, *outs]
 
-            return CheckedGraph(record(run, (*given, *avals), DebugInfo("checkify", evaluate)), trees[-1])
-
-        return owner.derive(("checked", key, self.enabled, tree, given), make)
+        return CheckedGraph(record(run, (*given, *avals), DebugInfo("checkify", evaluate)), trees[-1])
 
     def checked_graph(self, closed: ClosedGraph) -> CheckedGraph:
         """`checked` for a graph of the program."""
@@ -131,6 +170,6 @@ class CheckedGraph(NamedTuple):
     tree: PyTreeDef
 
     @property
-    def error(self) -> Error:
+    def error(self) -> Error | Detection:
         """The Error among its results, with numbers in place of arrays: for its kinds and its static data."""
         return self.tree.unflatten(range(self.tree.num_leaves))

@@ -75,7 +75,9 @@ def checkify(f: Callable[..., Any], errors: Iterable[ErrorCategory] = user_check
         graph = make_graph(flat, [], flat.debug_info())
         checker = Checker(enabled, init_error, {**OPERATIONS, **GRAPHS})
         outs = checker.run(graph, ())
-        return checker.error, flat.out_tree.unflatten([x if isinstance(x, Tracer) else as_array(x) for x in outs])
+        error = checker.error
+        assert isinstance(error, Error)
+        return error, flat.out_tree.unflatten([x if isinstance(x, Tracer) else as_array(x) for x in outs])
 
     return checked
 

@@ -1,5 +1,6 @@
 // array-uplift-loops: a while loop that counts (`i < n`, `i + 1`) becomes a loop with bounds. Its length is known
-// before its first iteration, so its budget is spent once. Its counter has a range, so clamps of indices fold.
+// before its first iteration, so its budget is spent once. A counter that another loop carries is computed from the
+// number of the iteration. Counters have ranges, so clamps and checks of indices fold.
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
 #include "array/IR/Array.h"
@@ -15,6 +16,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::array {
 
@@ -90,6 +92,55 @@ bool uplift(IRRewriter &rewriter, const CountingLoop &counting) {
   return true;
 }
 
+/// A number that a loop of known length carries, and that grows by a constant in each iteration.
+struct CarriedCounter {
+  unsigned number; // of the iteration argument
+  APInt start, step, end;
+};
+
+SmallVector<CarriedCounter> carriedCounters(scf::ForOp loop) {
+  SmallVector<CarriedCounter> found;
+  APInt length;
+  if (!matchPattern(loop.getLowerBound(), m_Zero()) || !matchPattern(loop.getStep(), m_One()) ||
+      !matchPattern(loop.getUpperBound(), m_ConstantInt(&length)) || !loop.getInductionVar().getType().isIndex() ||
+      length.isNegative())
+    return found;
+  for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+    APInt start, step;
+    if (!isa<IntegerType>(argument.getType()) || !matchPattern(loop.getInitArgs()[number], m_ConstantInt(&start)))
+      continue;
+    auto next = loop.getYieldedValues()[number].getDefiningOp<arith::AddIOp>();
+    if (next && next.getLhs() == argument && matchPattern(next.getRhs(), m_ConstantInt(&step)))
+      found.push_back(
+          {static_cast<unsigned>(number), start, step, start + step * length.zextOrTrunc(step.getBitWidth())});
+  }
+  return found;
+}
+
+/// Computes the carried counters of a loop from its induction variable. The carries remain, unread and unchanged.
+bool deriveCounters(IRRewriter &rewriter, scf::ForOp loop) {
+  SmallVector<CarriedCounter> counters = carriedCounters(loop);
+  for (const CarriedCounter &counter : counters) {
+    BlockArgument argument = loop.getRegionIterArg(counter.number);
+    Location loc = loop.getLoc();
+    auto constant = [&](const APInt &value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc, rewriter.getIntegerAttr(argument.getType(), value));
+    };
+    rewriter.setInsertionPointToStart(loop.getBody());
+    Value value = arith::IndexCastOp::create(rewriter, loc, argument.getType(), loop.getInductionVar());
+    if (!counter.step.isOne())
+      value = arith::MulIOp::create(rewriter, loc, value, constant(counter.step));
+    if (!counter.start.isZero())
+      value = arith::AddIOp::create(rewriter, loc, value, constant(counter.start));
+    argument.replaceAllUsesWith(value);
+    loop.getBody()->getTerminator()->setOperand(counter.number, argument);
+    rewriter.setInsertionPointAfter(loop);
+    if (!loop.getResult(counter.number).use_empty())
+      loop.getResult(counter.number).replaceAllUsesWith(constant(counter.end));
+  }
+  return !counters.empty();
+}
+
 /// The range of a value as a signed number; all numbers, if nothing is known.
 ConstantIntRanges rangeOf(DataFlowSolver &solver, Value value) {
   if (auto *lattice = solver.lookupState<dataflow::IntegerValueRangeLattice>(value))
@@ -114,13 +165,13 @@ std::optional<unsigned> alwaysChosen(DataFlowSolver &solver, Operation *op) {
   return std::nullopt;
 }
 
-/// Clamps and comparisons whose result is certain from the ranges of counters.
-void foldByRanges(func::FuncOp function) {
+/// Folds clamps and comparisons whose result is certain from the ranges of counters. Returns whether there were any.
+bool foldByRanges(func::FuncOp function) {
   DataFlowSolver solver;
   dataflow::loadBaselineAnalyses(solver);
   solver.load<dataflow::IntegerRangeAnalysis>();
   if (failed(solver.initializeAndRun(function)))
-    return;
+    return false;
   // All decisions come before all changes, because the analysis identifies values by their address.
   SmallVector<std::pair<Operation *, unsigned>> clamps;
   SmallVector<std::pair<arith::CmpIOp, bool>> comparisons;
@@ -140,6 +191,7 @@ void foldByRanges(func::FuncOp function) {
   }
   for (auto [clamp, chosen] : clamps)
     rewriter.replaceOp(clamp, clamp->getOperand(chosen));
+  return !clamps.empty() || !comparisons.empty();
 }
 
 struct UpliftLoops : impl::UpliftLoopsBase<UpliftLoops> {
@@ -156,8 +208,22 @@ struct UpliftLoops : impl::UpliftLoopsBase<UpliftLoops> {
       rewriter.setInsertionPoint(counting.loop);
       hasChanged |= uplift(rewriter, counting);
     }
-    if (hasChanged)
-      foldByRanges(getOperation());
+    bool hasCounters = false;
+    getOperation().walk([&](scf::ForOp loop) { hasCounters |= deriveCounters(rewriter, loop); });
+    if ((hasChanged || hasCounters) && foldByRanges(getOperation()) && hasCounters)
+      simplify();
+  }
+
+  /// A check that certainly passes leaves operations, carries and branches that nothing needs.
+  void simplify() {
+    RewritePatternSet patterns(&getContext());
+    scf::ForOp::getCanonicalizationPatterns(patterns, &getContext());
+    scf::IfOp::getCanonicalizationPatterns(patterns, &getContext());
+    arith::ExtUIOp::getCanonicalizationPatterns(patterns, &getContext());
+    arith::TruncIOp::getCanonicalizationPatterns(patterns, &getContext());
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
   }
 };
 

@@ -99,6 +99,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
     pm.addPass(createExpandQuotients());
   pm.addPass(features.fma ? createContractProducts() : createExpandFma());
   pm.addPass(createExpandBFloat16());
+  pm.addPass(createShuffleParts());
   pm.addPass(createParallelizeLoops());
 }
 

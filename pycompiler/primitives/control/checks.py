@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, NoReturn
 
@@ -39,20 +38,41 @@ from pycompiler.primitives.reduction import argmax
 from pycompiler.primitives.rules import Dims, Value
 from pycompiler.primitives.shape import broadcast_in_dim, full, reshaped
 
+# For each check, its code and the structure of its exception, in the order of the codes.
+Metadata = tuple[tuple[int, PyTreeDef], ...]
+Kinds = tuple[ErrorEffect, ...]
+Leaves = tuple[Any, ...]
+
 
 @register_pytree_node_class
-@dataclass(frozen=True, slots=True)
 class Error:
     """The result of the checks of a function: a tree of arrays, empty before the first check.
 
     Under `vmap` each array has the mapped axis. `get` and `throw` need concrete values.
     """
 
-    _pred: dict[ErrorEffect, Any]
-    _code: dict[ErrorEffect, Any]
-    # The structure of the exception of each check, by the check's code.
-    _metadata: dict[int, PyTreeDef]
-    _payload: dict[ErrorEffect, list[Any]]
+    # Each call of a checked function makes one from its leaves: so they are kept as tuples, one item for each kind of
+    # failure, and it is no frozen dataclass, which takes three times as long to make.
+    __slots__ = ("_codes", "_kinds", "_metadata", "_payloads", "_preds")
+
+    def __init__(self, kinds: Kinds, preds: Leaves, codes: Leaves, payloads: Leaves, metadata: Metadata) -> None:
+        self._kinds = kinds
+        self._preds = preds
+        self._codes = codes
+        self._payloads = payloads
+        self._metadata = metadata
+
+    @property
+    def _pred(self) -> dict[ErrorEffect, Any]:
+        return dict(zip(self._kinds, self._preds, strict=True))
+
+    @property
+    def _code(self) -> dict[ErrorEffect, Any]:
+        return dict(zip(self._kinds, self._codes, strict=True))
+
+    @property
+    def _payload(self) -> dict[ErrorEffect, list[Any]]:
+        return dict(zip(self._kinds, self._payloads, strict=True))
 
     def get(self) -> str | None:
         """The message of the first failure, or None."""
@@ -82,7 +102,7 @@ class Error:
             return None
         codes = {kind: int(at(kind, self._code[kind])) for kind in failed}
         kind = min(failed, key=lambda kind: codes[kind])
-        return self._metadata[codes[kind]].unflatten([at(kind, x) for x in self._payload[kind]])
+        return self.metadata[codes[kind]].unflatten([at(kind, x) for x in self._payload[kind]])
 
     def throw(self) -> None:
         """Raise the first failure as a JaxRuntimeError with its message and the user's line.
@@ -95,17 +115,18 @@ class Error:
         return f"Error({self.get()})"
 
     def tree_flatten(self) -> tuple[Any, Any]:
-        return (self._pred, self._code, self._payload), tuple(sorted(self._metadata.items(), key=lambda x: x[0]))
+        return (self._preds, self._codes, self._payloads), (self._kinds, self._metadata)
 
     @classmethod
     def tree_unflatten(cls, metadata: Any, data: Any) -> Error:
-        pred, code, payload = data
-        return cls(pred, code, dict(metadata), payload)
+        kinds, checks = metadata
+        preds, codes, payloads = data
+        return cls(kinds, preds, codes, payloads, checks)
 
     @property
     def effects(self) -> frozenset[ErrorEffect]:
         """The kinds of its failures."""
-        return frozenset(self._pred)
+        return frozenset(self._kinds)
 
     def updated(self, kind: ErrorEffect, pred: Value, code: Value, payload: list[Value]) -> Error:
         """The Error after one more check of a kind, which failed if `pred` holds. An earlier failure stays."""
@@ -121,11 +142,15 @@ class Error:
                 select.bind(_along(before, x), old, x) for old, x in zip(self._payload[kind], payload, strict=True)
             ]
             pred = or_.bind(before, pred)
+        preds, codes, payloads = self._pred, self._code, self._payload
+        preds[kind], codes[kind], payloads[kind] = pred, code, payload
+        kinds = tuple(sorted(preds))
         return Error(
-            {**self._pred, kind: pred},
-            {**self._code, kind: code},
+            kinds,
+            tuple([preds[kind] for kind in kinds]),
+            tuple([codes[kind] for kind in kinds]),
+            tuple([payloads[kind] for kind in kinds]),
             self._metadata,
-            {**self._payload, kind: payload},
         )
 
     def failed_if(self, pred: Value, failure: JaxException) -> Error:
@@ -146,26 +171,31 @@ class Error:
         for kind, pred in later._pred.items():
             if kind.error_type in enabled:
                 result = result.updated(kind, pred, later._code[kind], later._payload[kind])
-        return result.knowing(later._metadata)
+        return result.knowing(later.metadata)
+
+    def flags(self, enabled: Container[type[JaxException]]) -> list[Any]:
+        """For each enabled kind of failure, whether a check failed."""
+        return [pred for kind, pred in self._pred.items() if kind.error_type in enabled]
 
     @property
     def metadata(self) -> dict[int, PyTreeDef]:
         """The exceptions of its checks, without their numbers, by the codes of the checks."""
-        return self._metadata
+        return dict(self._metadata)
 
     def with_metadata(self, metadata: Mapping[int, PyTreeDef]) -> Error:
         """The Error with the exceptions of other checks."""
-        return Error(self._pred, self._code, dict(metadata), self._payload)
+        known = tuple(sorted(metadata.items(), key=lambda item: item[0]))
+        return Error(self._kinds, self._preds, self._codes, self._payloads, known)
 
     def knowing(self, metadata: Mapping[int, PyTreeDef]) -> Error:
         """The Error with the exceptions of more checks."""
-        return self.with_metadata({**self._metadata, **metadata})
+        return self.with_metadata({**self.metadata, **metadata})
 
     def of_first(self) -> Error:
         """The Error without its mapped axes: for each kind, the first element that failed."""
         if not self._mapped_shape():
             return self
-        result = Error({}, {}, self._metadata, {})
+        result = Error((), (), (), (), self._metadata)
         for kind, pred in self._pred.items():
             shape = get_aval(pred).shape
             place = argmax.bind(reshaped(pred, (prod(shape),)), axis=0, index_dtype=rules.INT32)
@@ -184,7 +214,7 @@ class Error:
         return result
 
 
-init_error = Error({}, {}, {}, {})
+init_error = Error((), (), (), (), ())
 _codes = itertools.count(1)
 
 

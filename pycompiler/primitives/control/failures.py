@@ -154,7 +154,7 @@ class ErrorEffect(Effect):
         super().__init__(error_type.__name__, ordered=False, is_io=False)
         self.error_type = error_type
         self.shape_dtypes = tuple(shape_dtypes)
-        # Each call of a compiled function makes dicts with kinds of failures as keys.
+        # Kinds of failures are the keys of dicts.
         self._key = str(error_type), tuple([(x.shape, str(x.dtype)) for x in self.shape_dtypes])
         self._hash = hash(self._key)
 

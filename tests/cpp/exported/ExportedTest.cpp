@@ -152,7 +152,9 @@ static void threadsAndChildren() {
     thread.join();
   CHECK(wrong == 0);
   CHECK(pcrtExportedSetThreads(2) == PCRT_EXPORTED_BAD_THREADS);
-#if !defined(__SANITIZE_THREAD__) // its runtime does not follow threads through fork
+  // The runtime of TSan does not follow threads through fork; qemu 7.2 fails in one of ten such forks by an assertion
+  // of its own.
+#if !defined(__SANITIZE_THREAD__) && !defined(IN_EMULATOR)
   pid_t child = fork();
   if (child == 0)
     _exit(callIsRight(0, nullptr) ? 0 : 1);

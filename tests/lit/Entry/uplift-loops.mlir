@@ -212,3 +212,72 @@ func.func @main(%n: memref<i32> {array.role = "argument"}, %r: memref<i32> {arra
   memref.store %third, %r[] : memref<i32>
   return
 }
+
+// -----
+
+// A counter that a loop of known length carries is computed from the number of the iteration. It is inside of the array,
+// so neither the clamp nor the check of the index is left, nor the flag of the check.
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:      %[[X:.*]]: memref<100xf32>
+// CHECK:         scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (f32) {
+// CHECK:           %[[COUNT:.*]] = arith.index_cast %[[I]] : index to i32
+// CHECK-NEXT:      %[[COUNTER:.*]] = arith.addi %[[COUNT]], %{{.*}} : i32
+// CHECK-NOT:       arith.cmpi
+// CHECK-NOT:       arith.minsi
+// CHECK:           memref.load %[[X]]
+// CHECK-NEXT:      arith.addf
+// CHECK-NEXT:      scf.yield
+// CHECK:         memref.store %false, %arg2
+func.func @main(%x: memref<100xf32> {array.role = "argument"}, %r: memref<f32> {array.role = "result"},
+                %failed: memref<i1> {array.role = "result"}) {
+  %zero = arith.constant 0.0 : f32
+  %false = arith.constant false
+  %none = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %size = arith.constant 100 : i32
+  %first = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %last = arith.constant 99 : index
+  %result:3 = scf.for %i = %first to %last step %step iter_args(%sum = %zero, %counter = %one, %outside = %false)
+      -> (f32, i32, i1) {
+    %high = arith.cmpi sge, %counter, %size : i32
+    %low = arith.cmpi slt, %counter, %none : i32
+    %out = arith.ori %low, %high : i1
+    %any = arith.ori %outside, %out : i1
+    %index = arith.index_cast %counter : i32 to index
+    %most = arith.minsi %index, %last : index
+    %place = arith.maxsi %most, %first : index
+    %value = memref.load %x[%place] : memref<100xf32>
+    %next = arith.addf %sum, %value : f32
+    %after = arith.addi %counter, %one : i32
+    scf.yield %next, %after, %any : f32, i32, i1
+  }
+  memref.store %result#0, %r[] : memref<f32>
+  memref.store %result#2, %failed[] : memref<i1>
+  return
+}
+
+// -----
+
+// The counter after the loop follows from its length. A counter with a start that the program computes stays.
+// CHECK-LABEL: func.func @main(
+// CHECK:         %[[LOOP:.*]]:2 = scf.for %{{.*}} iter_args(%{{.*}} = %arg0, %[[COUNTER:.*]] = %{{.*}}) -> (i32, i32)
+// CHECK:           scf.yield %{{.*}}, %[[COUNTER]]
+// CHECK:         %[[END:.*]] = arith.constant 30 : i32
+// CHECK:         memref.store %[[LOOP]]#0, %arg1
+// CHECK:         memref.store %[[END]], %arg2
+func.func @main(%start: i32, %r: memref<i32> {array.role = "result"}, %s: memref<i32> {array.role = "result"}) {
+  %none = arith.constant 0 : i32
+  %three = arith.constant 3 : i32
+  %first = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %last = arith.constant 10 : index
+  %result:2 = scf.for %i = %first to %last step %step iter_args(%a = %start, %b = %none) -> (i32, i32) {
+    %next = arith.addi %a, %three : i32
+    %after = arith.addi %b, %three : i32
+    scf.yield %next, %after : i32, i32
+  }
+  memref.store %result#0, %r[] : memref<i32>
+  memref.store %result#1, %s[] : memref<i32>
+  return
+}

@@ -295,3 +295,15 @@ def test_points_above_branch_points(height, dtype):
             for part, want in ((got.real, mp.re(exact)), (got.imag, mp.im(exact))):
                 error = abs(mp.mpf(float(part)) - want)
                 assert error <= 24 * np.finfo(dtype).eps * max(abs(want), float(np.finfo(dtype).tiny)), (name, z, got)
+
+
+def test_lanes_of_rounded_quotients():
+    """Single lanes of a vector of complex64, whose parts were rounded from doubles: LLVM 22 could not select them."""
+
+    def padded(x):
+        means = pnp.sum(x.astype(pnp.complex64), axis=-3)
+        return pnp.pad(means, ((0, 1), (0, 1), (1, 2)), mode="mean")
+
+    x = np.random.default_rng(0).standard_normal((2, 5, 3, 1, 4)).astype(np.float32)
+    want = [np.pad(row.astype(np.complex64).sum(-3), ((0, 1), (0, 1), (1, 2)), mode="mean") for row in x]
+    np.testing.assert_allclose(pc.jit(pc.vmap(padded))(x), want, rtol=1e-5, atol=1e-6)

@@ -193,6 +193,18 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ShuffleParts : Pass<"array-shuffle-parts", "::mlir::ModuleOp"> {
+  let summary = "Read and join the parts of complex numbers in vectors by shuffles";
+  let description = [{
+    A vector of complex numbers has integer lanes of 64 or 128 bits, whose halves are the parts. A pair of truncations
+    that read both halves becomes two `vector.shuffle` of the same bits. `ori` of an extended lower part and a shifted
+    upper part becomes one `vector.shuffle` of both parts, and a shifted part alone a shuffle with zeros.
+
+    Invariants: vectors are 1-D. Scalars do not change, nor vectors of which one half of 64-bit lanes is read.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::vector::VectorDialect"];
+}
+
 def ExpandQuotients : Pass<"array-expand-quotients", "::mlir::ModuleOp"> {
   let summary = "Divide vectors by constants by multiplication, to the same bits";
   let description = [{
