@@ -6,8 +6,8 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.types.aval import get_aval
+from pycompiler.lax import complexes, movement, reduction
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax import movement, reduction
 from pycompiler.lax.branches import cond
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import cast
@@ -157,6 +157,7 @@ def _is_odd_order(permutation: Array) -> Array:
     return lax.eq(lax.rem(count, full_like(count, 2)), full_like(count, 1))
 
 
+@custom_jvp
 def _slogdet(a: Array) -> tuple[Array, Array]:
     factors, pivots, _ = solvers.lu.bind(a)
     diagonal = la.diagonal(factors)
@@ -171,6 +172,22 @@ def _slogdet(a: Array) -> tuple[Array, Array]:
     sign = reduction.reduce_prod(direction, (last,))
     sign = lax.select(_is_odd(pivots), lax.neg(sign), sign)
     return sign, reduction.reduce_sum(lax.log(size), (last,))
+
+
+@_slogdet.defjvp
+def _slogdet_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    # The derivative of log(det(a)) along da is tr(a^-1 da): the real part is that of the logarithm of the magnitude,
+    # and the imaginary part turns the sign.
+    (a,), (tangent,) = primals, tangents
+    sign, size = _slogdet(a)
+    factors, _, permutation = solvers.lu.bind(stop_gradient.bind(a))
+    inverse = solvers.linear_solve.bind(a, factors, permutation, la.eye_like(a), transpose_a=0)
+    rank = len(get_aval(a).shape)
+    change = reduction.reduce_sum(lax.mul(la.transposed(inverse), tangent), (rank - 2, rank - 1))
+    if not la.is_complex(a):
+        return (sign, size), (full_like(sign, 0), change)
+    turn = complexes.complex(full_like(size, 0), complexes.imag(change))
+    return (sign, size), (lax.mul(sign, turn), complexes.real(change))
 
 
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:

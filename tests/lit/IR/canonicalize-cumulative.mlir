@@ -34,6 +34,21 @@ func.func @sums_of_a_scalar(%x: tensor<4xf64>) -> tensor<4x8xf64> {
 
 // -----
 
+// Each part of a complex number is multiplied, because 0 times an infinite part would be nan.
+// CHECK-LABEL: @sums_of_a_complex_scalar
+func.func @sums_of_a_complex_scalar(%x: tensor<complex<f32>>) -> tensor<8xcomplex<f32>> {
+  // CHECK: %[[FACTOR:.*]] = array.convert %{{.*}} : (tensor<8xi32>) -> tensor<8xf32>
+  // CHECK-DAG: %[[RE:.*]] = array.mul %{{.*}}, %[[FACTOR]] : tensor<8xf32>
+  // CHECK-DAG: %[[IM:.*]] = array.mul %{{.*}}, %[[FACTOR]] : tensor<8xf32>
+  // CHECK: array.complex %[[RE]], %[[IM]]
+  // CHECK-NOT: array.cumsum
+  %0 = array.broadcast_in_dim %x broadcast_dimensions = [] : (tensor<complex<f32>>) -> tensor<8xcomplex<f32>>
+  %1 = array.cumsum %0 axis = 0 reverse = false : (tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>>
+  return %1 : tensor<8xcomplex<f32>>
+}
+
+// -----
+
 // Lines along the other dimension have different elements; narrow elements don't hold the places.
 // CHECK-LABEL: @other_sums
 func.func @other_sums(%x: tensor<4xf64>, %h: tensor<f16>) -> (tensor<4x8xf64>, tensor<5000xf16>) {

@@ -281,6 +281,22 @@ def test_derivative_of_pinv_at_equal_singular_values_is_jaxs():
     np.testing.assert_allclose(residual, [[0, 0], [0, 0], [-6, -12]], atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5, 5), (1, 1), (0, 0)], ids=str)
+def test_slogdet_gradient_of_complex_matrices(shape):
+    """Of the sign, too, which turns."""
+    rng = np.random.default_rng(0)
+    x = (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(np.complex64)
+
+    def total(np_, x):
+        sign, size = np_.linalg.slogdet(x)
+        return (2 * np_.real(sign) + 3 * np_.imag(sign) + size).sum()
+
+    want = jax.grad(lambda x: total(jnp, x))(x)
+    np.testing.assert_allclose(pc.grad(lambda x: total(pnp, x))(x), want, rtol=1e-3, atol=1e-4)
+    mapped = pc.jit(pc.vmap(pc.grad(lambda x: total(pnp, x))))(np.stack([x, x]))
+    np.testing.assert_allclose(mapped[1], want, rtol=1e-3, atol=1e-4)
+
+
 def test_slogdet_gradient():
     ours = pc.grad(lambda x: pnp.linalg.slogdet(x)[1])(A)
     np.testing.assert_allclose(ours, np.linalg.inv(A).T, rtol=1e-4, atol=1e-5)
