@@ -70,8 +70,7 @@ def _composed(data: Array, indices: Array, indptr: Array, other: Array, *, size:
 
 
 def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
-    """The product by a loop over the rows. It keeps the sum of a row in registers. With the transpose, it adds in
-    place."""
+    """The product by a loop over the rows. With the transpose, it adds in place."""
 
     def inside(start: Array, end: Array) -> tuple[Array, Array]:
         """The bounds of a row, clamped to the elements, so that the compiler sees that its loop needs no other
@@ -81,13 +80,25 @@ def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: in
     def row_sum(_: None, bounds: tuple[Array, Array]) -> tuple[None, Array]:
         start, end = inside(*bounds)
 
-        def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-            j, total = carry
-            found = other.at[indices.at[j].get(**_INSIDE)].get(**_FILL)
-            return j + 1, total + data.at[j].get(**_INSIDE) * found
+        def term(j: Array) -> Array:
+            return data.at[j].get(**_INSIDE) * other.at[indices.at[j].get(**_INSIDE)].get(**_FILL)
 
         zeros = pnp.zeros(other.shape[1:], data.dtype)
-        return None, lax.while_loop(lambda carry: carry[0] < end, step, (start, zeros))[1]
+        if other.ndim > 1:
+
+            def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+                j, total = carry
+                return j + 1, total + term(j)
+
+            return None, lax.while_loop(lambda carry: carry[0] < end, step, (start, zeros))[1]
+
+        # Two sums take turns, because an addition must wait for the one before it to the same sum.
+        def turn(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            j, now, next_one = carry
+            return j + 1, next_one, now + term(j)
+
+        _, one, two = lax.while_loop(lambda carry: carry[0] < end, turn, (start, zeros, zeros))
+        return None, one + two
 
     def row_added(total: Array, part: tuple[Array, Array, Array]) -> tuple[Array, None]:
         start, end = inside(*part[:2])
