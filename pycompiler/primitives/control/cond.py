@@ -252,13 +252,44 @@ def _batch(
     operands = [x if d is None else move_dim(x, d, 0) for x, d in zip(operands, in_dims, strict=True)]
     chosen: list[Any] = []
     for branch, takes in zip(branches, _taking(index, len(branches), size), strict=True):
-        outs = _of_members(branch, takes, operands, mapped, size)
-        chosen = (
-            [select.bind(along(takes, get_aval(new).shape), new, old) for new, old in zip(outs, chosen, strict=True)]
-            if chosen
-            else outs
-        )
+        if chosen and _has_loops(branch):
+            chosen = _if_taken(branch, takes, operands, mapped, size, chosen)
+        else:
+            chosen = _selected(branch, takes, operands, mapped, size, chosen)
     return tuple(chosen), (0,) * len(chosen)
+
+
+def _selected(
+    branch: ClosedGraph, takes: Value, operands: Sequence[Value], mapped: Flags, size: Any, others: Sequence[Value]
+) -> list[Value]:
+    """A branch's results for the members that take it, and those of the branches before for the others."""
+    outs = _of_members(branch, takes, operands, mapped, size)
+    if not others:
+        return outs
+    return [select.bind(along(takes, get_aval(new).shape), new, old) for new, old in zip(outs, others, strict=True)]
+
+
+def _has_loops(branch: ClosedGraph) -> bool:
+    """Whether a branch is worth a test of whether a member takes it. All devices must compute one with collectives."""
+    return not branch.axis_names and any(equation.graphs for equation in branch.graph.equations)
+
+
+def _if_taken(
+    branch: ClosedGraph, takes: Value, operands: Sequence[Value], mapped: Flags, size: Any, others: Sequence[Value]
+) -> list[Value]:
+    """`_selected`, computed only if some member takes the branch."""
+    count = len(operands)
+
+    def taken(takes: Value, *values: Value) -> list[Value]:
+        return _selected(branch, takes, values[:count], mapped, size, values[count:])
+
+    def kept(takes: Value, *values: Value) -> list[Value]:
+        return list(values[count:])
+
+    given = [takes, *operands, *others]
+    avals = [get_aval(x) for x in given]
+    is_taken = convert.bind(reduce_or.bind(takes, axes=(0,)), new_dtype=rules.INT32)
+    return run_cond(is_taken, [record(run, avals, DebugInfo("cond", run_cond)) for run in (kept, taken)], given)
 
 
 def _taking(index: Value, count: int, size: Any) -> list[Value]:

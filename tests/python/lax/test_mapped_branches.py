@@ -282,3 +282,40 @@ def test_what_a_loop_hands_on_stays_one_for_all():
     np.testing.assert_array_equal(found, [[1, 1], [1, 5], [4, 68], [1, 53]])
     _, moved = pc.jvp(lambda w: pc.vmap(power, (None, 0, 0), (None, 0))(w, xs, n)[1], (w,), (w,))
     np.testing.assert_array_equal(moved, [[0, 0], [1, 5], [2, 34], [3, 159]])
+
+
+def test_a_branch_with_a_loop_runs_only_if_a_member_takes_it():
+    """Values, derivatives, and the number of steps: `vmap` of a checked function runs no loop twice."""
+    steps = []
+
+    def long(x):
+        def step(_, c):
+            pc.debug.callback(lambda: steps.append(1))
+            return pnp.sin(c) + x
+
+        return lax.fori_loop(0, 5, step, x)
+
+    def chosen(flag, x):
+        return lax.switch(flag, [lambda x: x * 2, long, pnp.cos], x)
+
+    def by_hand(flag, x):
+        c = x
+        for _ in range(5):
+            c = np.sin(c) + x
+        return [x * 2, c, np.cos(x)][flag]
+
+    mapped = pc.jit(pc.vmap(chosen))
+    x = np.linspace(0.1, 0.9, 4).astype(np.float32)
+    for flags, count in (([0, 2, 2, 0], 0), ([0, 1, 2, 1], 5), ([1, 1, 1, 1], 5)):
+        pc.effects_barrier()
+        steps.clear()
+        flags = np.array(flags, np.int32)
+        np.testing.assert_allclose(
+            mapped(flags, x), [by_hand(flag, v) for flag, v in zip(flags, x, strict=True)], rtol=1e-5
+        )
+        pc.effects_barrier()
+        assert len(steps) == count, flags
+        slopes = pc.vmap(pc.grad(chosen, 1))(flags, x)
+        np.testing.assert_allclose(
+            slopes, [pc.grad(chosen, 1)(flag, v) for flag, v in zip(flags, x, strict=True)], rtol=1e-5
+        )
