@@ -7,7 +7,7 @@ and costs little. `Kept` finds the nans that are still there after the loop, so 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from pycompiler.primitives.gather import scatter
 from pycompiler.primitives.indexing import dynamic_update_slice
 from pycompiler.primitives.rules import Value
 from pycompiler.primitives.spmd.shard_map import shard_map
-from pycompiler.transforms.check_regions import PROPAGATING, any_of
+from pycompiler.transforms.check_regions import NOT_FINITE, PROPAGATING, any_of
 
 # A loop that updates parts of its carry in place keeps a copy of the carry if it may run again. The copy of so many
 # bytes takes some 10 us.
@@ -149,38 +149,79 @@ def _count(shape: tuple[Any, ...], unknown: int) -> int:
     return prod(shape) if all(isinstance(size, int) for size in shape) else unknown
 
 
-class Kept(NamedTuple):
-    """The results of a body of a loop whose nans are also in a result of the loop."""
+class Elsewhere(NamedTuple):
+    """Failures in a graph that its results show, so that they need no test."""
 
-    # Results of equations of the body. A step doesn't test them.
-    values: frozenset[Var]
-    # The results of the loop that are tested in their place.
-    results: tuple[int, ...]
+    # Results of equations that may be nan.
+    nans: Container[Var] = ()
+    # Results of divisions, whose divisors may be zero.
+    divisions: Container[Var] = ()
+
+
+class Kept(NamedTuple):
+    """The failures of a body of a loop that the results of the loop show."""
+
+    # Results of equations of the body: those that may be nan, and those of divisions.
+    elsewhere: Elsewhere
+    # The results of the loop that are nan, or not finite, if one of these is.
+    nans: tuple[int, ...]
+    infinite: tuple[int, ...]
 
     @classmethod
     def of(cls, graph: Graph, num_consts: int, num_carry: int) -> Kept:
-        """For a body (constants, carry, slices) -> (carry, slices of the results).
-
-        A carry is kept if the next iteration passes its nans to a carry that is kept: then they reach the last one.
-        """
+        """For a body (constants, carry, slices) -> (carry, slices of the results)."""
         makers = {out: equation for equation in graph.equations for out in equation.outputs}
-        before = [_passed_on(out, makers) for out in graph.outputs]
-        carries = graph.inputs[num_consts : num_consts + num_carry]
-        kept = set(range(num_carry))
-        while lost := {k for k in kept if not any(carries[k] in before[next_one] for next_one in kept)}:
-            kept -= lost
-        stacked = [
-            k
-            for k in range(num_carry, len(graph.outputs))
-            if _count(graph.outputs[k].aval.shape, _FEW_ELEMENTS + 1) <= _FEW_ELEMENTS
-        ]
-        results = [k for k in (*sorted(kept), *stacked) if any(var in makers for var in before[k])]
-        return cls(frozenset[Var]().union(*[before[k] for k in results]), tuple(results))
+        nans = _shown_by(graph, num_consts, num_carry, makers, _of_nans)
+        infinite = _shown_by(graph, num_consts, num_carry, makers, _of_infinities)
+        infinite = {
+            place: {x for x in shown if x in makers and makers[x].primitive.name == "div"}
+            for place, shown in infinite.items()
+        }
+        infinite = {place: shown for place, shown in infinite.items() if shown}
+        return cls(
+            Elsewhere(frozenset[Var]().union(*nans.values()), frozenset[Var]().union(*infinite.values())),
+            tuple(nans),
+            tuple(infinite),
+        )
 
 
-def _passed_on(out: Atom, makers: Mapping[Var, Equation]) -> set[Var]:
-    """The values whose nans a result of the body also has, at the same places: itself, the operands of its operation if
-    this gives a nan wherever they are one, and so on."""
+Makers = Mapping[Var, Equation]
+# The operands of an equation that its result passes on, if they have its shape.
+PassesOn = Callable[[Equation], Sequence[Atom]]
+
+
+def _of_nans(equation: Equation) -> Sequence[Atom]:
+    if equation.primitive is scatter and equation.params["kind"] in ("add", "mul"):
+        return equation.inputs[:1]
+    return equation.inputs if equation.primitive.name in PROPAGATING else ()
+
+
+def _of_infinities(equation: Equation) -> Sequence[Atom]:
+    if equation.primitive is scatter and equation.params["kind"] in ("add", "mul"):
+        return equation.inputs[:1]
+    return equation.inputs[: NOT_FINITE.get(equation.primitive.name, 0)]
+
+
+def _shown_by(graph: Graph, num_consts: int, num_carry: int, makers: Makers, passes: PassesOn) -> dict[int, set[Var]]:
+    """For each result that shows values of the body: these values.
+
+    A carry shows them if the next iteration passes them on to a carry that does: then they reach the last one.
+    """
+    before = [_passed_on(out, makers, passes) for out in graph.outputs]
+    carries = graph.inputs[num_consts : num_consts + num_carry]
+    kept = set(range(num_carry))
+    while lost := {k for k in kept if not any(carries[k] in before[after] for after in kept)}:
+        kept -= lost
+    stacked = [
+        k
+        for k in range(num_carry, len(graph.outputs))
+        if _count(graph.outputs[k].aval.shape, _FEW_ELEMENTS + 1) <= _FEW_ELEMENTS
+    ]
+    return {k: before[k] for k in (*sorted(kept), *stacked) if any(var in makers for var in before[k])}
+
+
+def _passed_on(out: Atom, makers: Makers, passes: PassesOn) -> set[Var]:
+    """The values that a result of the body shows at the same places: itself, operands of its operation, and so on."""
     found: set[Var] = set()
     pending: list[Atom] = [out]
     while pending:
@@ -188,11 +229,6 @@ def _passed_on(out: Atom, makers: Mapping[Var, Equation]) -> set[Var]:
         if not isinstance(value, Var) or value in found or not dtypes.is_floating(value.aval.dtype):
             continue
         found.add(value)
-        equation = makers.get(value)
-        if equation is None:
-            continue
-        if equation.primitive is scatter and equation.params["kind"] in ("add", "mul"):
-            pending.append(equation.inputs[0])
-        elif equation.primitive.name in PROPAGATING:
-            pending += [x for x in equation.inputs if x.aval.shape == value.aval.shape]
+        if value in makers:
+            pending += [x for x in passes(makers[value]) if x.aval.shape == value.aval.shape]
     return found

@@ -26,7 +26,7 @@ from pycompiler.primitives.arithmetic import convert, stop_gradient
 from pycompiler.primitives.compare import ne
 from pycompiler.primitives.control.checks import init_error
 from pycompiler.primitives.control.cond import cond, run_cond
-from pycompiler.primitives.control.failures import NaNError
+from pycompiler.primitives.control.failures import DivisionByZeroError, NaNError
 from pycompiler.primitives.control.members import members
 from pycompiler.primitives.control.scan import Form, run_scan, scan
 from pycompiler.primitives.control.while_loop import run_while, split_operands, while_
@@ -34,7 +34,7 @@ from pycompiler.primitives.rules import Value
 from pycompiler.primitives.shape import reshaped
 from pycompiler.primitives.spmd.shard_map import own_axes, shard_map, within
 from pycompiler.transforms.check_detection import Detection, Kept, can_run_again
-from pycompiler.transforms.check_regions import any_of
+from pycompiler.transforms.check_regions import any_of, is_not_finite
 from pycompiler.transforms.checker import CheckedGraph, Checker, Rule
 
 Outs = Sequence[Value]
@@ -154,16 +154,21 @@ def _run_again(checker: Checker, failed: Value, rule: Rule, equation: Equation, 
     checker.take(checked.tree, run_cond(convert.bind(failed, new_dtype=dtypes.int32), branches, [*leaves, *args]))
 
 
-def _kept(checker: Checker, body: ClosedGraph, num_consts: int, num_carry: int) -> Kept:
-    """The results of a step that a detecting checker tests after the loop."""
-    if not checker.detects or not checker.checks_for(NaNError):
-        return Kept(frozenset(), ())
+def _kept(checker: Checker, body: ClosedGraph, num_consts: int, num_carry: int) -> Kept | None:
+    """The failures of a step that a detecting checker finds after the loop."""
+    if not checker.detects:
+        return None
     return body.derive(("kept", num_consts, num_carry), lambda: Kept.of(body.graph, num_consts, num_carry))
 
 
 def _test_kept(checker: Checker, kept: Kept, outs: Outs) -> None:
-    for place in kept.results:
-        checker.detect(any_of(ne.bind(outs[place], outs[place])))
+    infinite = kept.infinite if checker.checks_for(DivisionByZeroError) else ()
+    nans = kept.nans if checker.checks_for(NaNError) else ()
+    for place in infinite:
+        checker.detect(any_of(is_not_finite(outs[place])))
+    for place in nans:
+        if place not in infinite:
+            checker.detect(any_of(ne.bind(outs[place], outs[place])))
 
 
 def _scan(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
@@ -174,7 +179,7 @@ def _scan(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     kept = _kept(checker, body, len(consts), len(carry))
 
     def step(inner: Checker, values: Sequence[Value]) -> Sequence[Value]:
-        return inner.run(body, values, kept.values)
+        return inner.run(body, values, kept and kept.elsewhere)
 
     def checked_step() -> CheckedGraph:
         return checker.checked(("step", len(consts), len(carry)), step, body.in_avals, body)
@@ -195,7 +200,8 @@ def _scan(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     moved = checked.graph.derive(("constants first", first, count), make)
     after, ys = run_scan(moved, form, consts, [*leaves, *carry], xs)
     outs = checker.take(checked.tree, [*after, *ys])
-    _test_kept(checker, kept, outs)
+    if kept is not None:
+        _test_kept(checker, kept, outs)
     return outs
 
 
@@ -210,7 +216,7 @@ def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     kept = _kept(checker, body, len(body_consts), len(carry))
 
     def step(inner: Checker, values: Sequence[Value]) -> Sequence[Value]:
-        outs = inner.run(body, values[first:], kept.values)
+        outs = inner.run(body, values[first:], kept and kept.elsewhere)
         inner.run(test, (*values[:first], *outs))
         return outs
 
@@ -249,7 +255,8 @@ def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
         params.get("max_steps"),
     )
     results = checker.take(checked.tree, outs)
-    _test_kept(checker, kept, results)
+    if kept is not None:
+        _test_kept(checker, kept, results)
     return results
 
 

@@ -65,11 +65,19 @@ def _nan_rule(checker: Checker, equation: Equation, args: list[Value]) -> Any:
 
 
 def _div(checker: Checker, equation: Equation, args: list[Value]) -> Any:
-    if checker.checks_for(DivisionByZeroError):
-        divisor = args[1]
+    divisor = args[1]
+    zero = DivisionByZeroError(user_source()) if checker.tests_for_zero(equation) else None
+    out = bound(equation, args)
+    if isinstance(out, Tracer):
+        is_checked = checker.tests_for_nan(equation) and _can_be_nan(get_aval(out).dtype)
+        zero = zero if isinstance(divisor, Tracer) or not np.all(np.asarray(divisor)) else None
+        checker.add(equation, args, out, NaNError(user_source(), "div") if is_checked else None, zero)
+        return out
+    if zero is not None:
         aval = get_aval(divisor)
-        checker.fail_if_any(eq.bind(divisor, full(aval.shape, 0, aval.dtype)), DivisionByZeroError(user_source()))
-    return _nan_rule(checker, equation, args)
+        checker.fail_if(any_of(eq.bind(divisor, full(aval.shape, 0, aval.dtype))), zero)
+    _check_nans(checker, equation, "div", (out,))
+    return out
 
 
 def _check_bounds(

@@ -6,22 +6,22 @@ such a graph is kept with its original. `check_operations` and `check_graphs`, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.tracing.evaluate import bound, evaluate
-from pycompiler.core.tracing.graph import ClosedGraph, Equation, Var
+from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.primitives.control.checks import Error
-from pycompiler.primitives.control.failures import ErrorEffect, JaxException, NaNError
+from pycompiler.primitives.control.failures import DivisionByZeroError, ErrorEffect, JaxException, NaNError
 from pycompiler.primitives.rules import Value
-from pycompiler.transforms.check_detection import Detection
-from pycompiler.transforms.check_regions import PLAIN, PROPAGATING, Region, any_of
+from pycompiler.transforms.check_detection import Detection, Elsewhere
+from pycompiler.transforms.check_regions import PLAIN, PROPAGATING, Region
 
 Enabled = frozenset[type[JaxException]]
 # (checker, equation, operands) -> its result, or results.
@@ -43,8 +43,7 @@ class Checker:
         self.loops_detect = loops_detect and isinstance(error, Error)
         self._error = error
         self._region = Region()
-        # Results of equations whose nans are found elsewhere.
-        self._untested: Container[Var] = ()
+        self._elsewhere = Elsewhere()
 
     @property
     def error(self) -> Error | Detection:
@@ -65,20 +64,31 @@ class Checker:
         """Whether it only detects failures: their messages are not needed."""
         return isinstance(self._error, Detection)
 
-    def add(self, equation: Equation, args: list[Value], out: Value, failure: NaNError | None) -> None:
-        """Add an elementwise operation, and its check, to the run of those before it."""
-        self._region.add(equation, args, out, failure)
+    def add(
+        self,
+        equation: Equation,
+        args: list[Value],
+        out: Value,
+        nan: NaNError | None,
+        zero: DivisionByZeroError | None = None,
+    ) -> None:
+        """Add an elementwise operation to the run of those before it, with the checks of its result and its divisor."""
+        self._region.add(equation, args, out, nan, zero)
 
-    def run(self, closed: ClosedGraph, args: Sequence[Value], untested: Container[Var] = ()) -> list[Value]:
-        """The results of a graph. The results `untested` of its equations are not tested for nan."""
-        before, self._untested = self._untested, untested
+    def run(self, closed: ClosedGraph, args: Sequence[Value], elsewhere: Elsewhere | None = None) -> list[Value]:
+        """The results of a graph. Some failures of its equations are found elsewhere."""
+        before, self._elsewhere = self._elsewhere, elsewhere or Elsewhere()
         outs = evaluate(closed, args, self._apply)
-        self._untested = before
+        self._elsewhere = before
         return outs
 
     def tests_for_nan(self, equation: Equation) -> bool:
         """Whether the first result of an equation is tested for nan."""
-        return self.checks_for(NaNError) and equation.outputs[0] not in self._untested
+        return self.checks_for(NaNError) and equation.outputs[0] not in self._elsewhere.nans
+
+    def tests_for_zero(self, equation: Equation) -> bool:
+        """Whether the divisor of a division is tested."""
+        return self.checks_for(DivisionByZeroError) and equation.outputs[0] not in self._elsewhere.divisions
 
     def _apply(self, equation: Equation, args: list[Value]) -> Any:
         rule, name = self.rules.get(equation.primitive), equation.primitive.name
@@ -97,13 +107,6 @@ class Checker:
         # Different kinds of failures are independent: only a check for nan comes after the checks of the run.
         before = self.error if isinstance(failure, NaNError) else self._error
         self._error = before.failed_if(pred, failure)
-
-    def fail_if_any(self, flags: Value, failure: JaxException) -> None:
-        """Add a check that fails if one of the flags holds, which an elementwise operation has computed."""
-        if isinstance(flags, Tracer):
-            self._region.add_test(flags, failure)
-        else:
-            self.fail_if(any_of(flags), failure)
 
     def detect(self, pred: Value) -> None:
         """`fail_if` without a failure, of a checker that detects."""

@@ -78,12 +78,24 @@ def programs(np_, lax_, check_):
         check_.check(x[0] != 2, "first")
         return users(x, i), np_.log(x), elements(x, i)
 
+    def quotients(x, i):
+        return np_.tanh(1 / x) + x, 2 / (x - 2) * x - 1, np_.exp(-1 / np_.abs(x))
+
+    def newton(x, i):
+        return lax_.fori_loop(0, 5, lambda k, c: c - (c * c - 2) / (2 * c), x)
+
+    def quotients_of_steps(x, i):
+        return lax_.scan(lambda c, v: (c * 0.5 + np_.exp(-1 / v), 1 / (c - 3)), np_.float32(3.5), x)
+
+    def infinite(x, i):
+        return np_.log(np_.abs(x)) + 1 / (x + 9), np_.sum(x[i] / 4 - 1 / (x - 11))
+
     def derived(x, i):
         loss = pc.grad if np_ is pnp else jax.grad
         return loss(lambda x: lax_.scan(lambda c, v: (np_.sin(c * v), np_.exp(v)), x[0], x)[0])(x)
 
     found = (elements, added, multiplied, overwritten, hidden, swapped, dropped, stacked, rows, nested, until, branches)
-    return {f.__name__: f for f in (*found, users, after, derived)}
+    return {f.__name__: f for f in (*found, users, after, quotients, newton, quotients_of_steps, infinite, derived)}
 
 
 OURS, THEIRS = programs(pnp, lax, checkify), programs(jnp, jax.lax, jax_checkify)
