@@ -1,6 +1,6 @@
 // array-reuse-buffers: an elementwise op overwrites an operand without later reads, a temporary that ends where a
-// result begins uses the result's memory, and an elementwise op on a matmul's result moves right after the matmul. Runs
-// after array-lower-matmuls, which needs the operands of a matmul and of its epilogue in separate memory.
+// result, or a part of one, begins uses that memory, and an elementwise op on a matmul's result moves right after the
+// matmul. Runs after array-lower-matmuls, which needs the operands of a matmul and of its epilogue in separate memory.
 // array-vectorize-linalg and array-plan-memory follow.
 #include "Analysis/BufferUses.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -226,6 +226,8 @@ struct Reuse {
 
   /// The output is a temporary that starts at this op, and the operand a temporary that ends at it.
   void overwriteInput(Block &block, const Transfer &transfer) {
+    if (auto part = transfer.output->get().getDefiningOp<memref::SubViewOp>())
+      return computeInPart(block, transfer, part);
     auto [input, output] = buffersOf(transfer);
     if (output && isa<BlockArgument>(output) && isMemoryOfItsOwn(output))
       return computeInResult(block, transfer, input, output);
@@ -251,6 +253,37 @@ struct Reuse {
     if (before.isLocal && after.isLocal && before.last == transfer.op && after.first == transfer.op &&
         touchesOnly(transfer.op, output, transfer.output) && readsOnlyInOrder(transfer, from))
       replace(from, output, sizes);
+  }
+
+  /// The operand is a temporary that ends at this op, and the output a part of a buffer: a block of a kernel's output,
+  /// or a row of a loop's result. Nothing else uses the buffer during the life of the temporary.
+  static void computeInPart(Block &block, const Transfer &transfer, memref::SubViewOp part) {
+    auto from = transfer.input->get().getDefiningOp<memref::AllocOp>();
+    if (!from || from->getBlock() != &block || part->getBlock() != &block || !from.getType().hasStaticShape() ||
+        from.getType().getShape() != part.getType().getShape() ||
+        from.getType().getElementType() != part.getType().getElementType() ||
+        !llvm::all_of(from->getUsers(), [&](Operation *user) {
+          return user->getBlock() == &block && isa<linalg::LinalgOp, memref::CopyOp>(user);
+        }))
+      return;
+    Value buffer = viewedBuffer(part);
+    BlockUses uses = usesIn(block, from);
+    if (!isMemoryOfItsOwn(buffer) || !uses.isLocal || uses.last != transfer.op || uses.first == transfer.op ||
+        !touchesOnly(transfer.op, buffer, transfer.output) || !readsOnlyInOrder(transfer, from))
+      return;
+    for (Operation *op = uses.first; op != transfer.op; op = op->getNextNode())
+      if (!isa<ViewLikeOpInterface>(op) && mayUseMemory(op, buffer))
+        return;
+    bool isKnown = llvm::all_of(part->getOperands(), [&](Value operand) {
+      Operation *op = operand.getDefiningOp();
+      return !op || op->getBlock() != &block || op->isBeforeInBlock(uses.first);
+    });
+    if (!isKnown)
+      return;
+    if (uses.first->isBeforeInBlock(part))
+      part->moveBefore(uses.first);
+    from.replaceAllUsesWith(part.getResult());
+    from.erase();
   }
 
   /// The whole buffers of both, if their layouts are equal.

@@ -238,3 +238,54 @@ func.func @sorted_twice(%x: memref<8xf32>, %y: memref<8xf32>, %r: memref<8xf32>)
   array.runtime_call "sort" params = [0, 1, 1] element_types = [f32, f32] ins(%a : memref<8xf32>) outs(%r : memref<8xf32>)
   return
 }
+
+// -----
+
+// The exponentials of a block are in its part of the result from the start. The part is known before the temporary.
+// CHECK-LABEL: func.func @block(
+// CHECK-SAME:    %[[X:.*]]: memref<8x16xf32>, %[[R:.*]]: memref<64x16xf32>, %[[I:.*]]: index)
+// CHECK-NOT:     memref.alloc() : memref<8x16xf32>
+// CHECK:         %[[PART:.*]] = memref.subview %[[R]][%[[I]], 0] [8, 16] [1, 1]
+// CHECK:         linalg.exp ins(%[[X]] : memref<8x16xf32>) outs(%[[PART]] :
+// CHECK:         linalg.generic {{.*}} ins(%[[PART]] :
+// CHECK:         linalg.generic {{.*}} ins(%[[PART]], %{{.*}}) outs(%[[PART]] :
+func.func @block(%x: memref<8x16xf32>, %r: memref<64x16xf32>, %i: index) {
+  %e = memref.alloc() : memref<8x16xf32>
+  %s = memref.alloc() : memref<8xf32>
+  %zero = arith.constant 0.0 : f32
+  linalg.exp ins(%x : memref<8x16xf32>) outs(%e : memref<8x16xf32>)
+  linalg.fill ins(%zero : f32) outs(%s : memref<8xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%e : memref<8x16xf32>) outs(%s : memref<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o : f32
+    linalg.yield %t : f32
+  }
+  %part = memref.subview %r[%i, 0] [8, 16] [1, 1] : memref<64x16xf32> to memref<8x16xf32, strided<[16, 1], offset: ?>>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                                   affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%e, %s : memref<8x16xf32>, memref<8xf32>) outs(%part : memref<8x16xf32, strided<[16, 1], offset: ?>>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %d = arith.divf %a, %t : f32
+    linalg.yield %d : f32
+  }
+  return
+}
+
+// -----
+
+// The buffer of the part is read while the temporary lives: of a block that another step has written.
+// CHECK-LABEL: func.func @read_between(
+// CHECK:         %[[E:.*]] = memref.alloc() : memref<8x16xf32>
+// CHECK:         linalg.exp {{.*}} outs(%[[E]] : memref<8x16xf32>)
+func.func @read_between(%x: memref<8x16xf32>, %r: memref<64x16xf32>, %i: index, %j: index) {
+  %e = memref.alloc() : memref<8x16xf32>
+  %before = memref.subview %r[%j, 0] [8, 16] [1, 1] : memref<64x16xf32> to memref<8x16xf32, strided<[16, 1], offset: ?>>
+  linalg.exp ins(%x : memref<8x16xf32>) outs(%e : memref<8x16xf32>)
+  linalg.add ins(%e, %before : memref<8x16xf32>, memref<8x16xf32, strided<[16, 1], offset: ?>>)
+      outs(%e : memref<8x16xf32>)
+  %part = memref.subview %r[%i, 0] [8, 16] [1, 1] : memref<64x16xf32> to memref<8x16xf32, strided<[16, 1], offset: ?>>
+  linalg.exp ins(%e : memref<8x16xf32>) outs(%part : memref<8x16xf32, strided<[16, 1], offset: ?>>)
+  return
+}

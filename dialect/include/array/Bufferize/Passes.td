@@ -74,8 +74,9 @@ def ReuseBuffers : Pass<"array-reuse-buffers", "::mlir::func::FuncOp"> {
     Applies to the routine `sort`, and to a `linalg` op without reductions, or a `memref.copy`, that reads an operand
     and writes an output with the same map. If this is the last use of the operand and the first use of the output, the
     op uses the operand's buffer for both. Operand and output have one type and are whole or reshaped. The operand is a
-    temporary. The output is a temporary or an argument. The buffer of an argument becomes the buffer of both. If such
-    an op is the last reader of a matmul's result, it moves right after the matmul: the result is still in the cache,
+    temporary. The output is a temporary or an argument. The buffer of an argument becomes the buffer of both. An output
+    may also be a part of a buffer, such as the block of a kernel's output, that nothing else uses during the life of the
+    temporary; then the part becomes the buffer of both. If such an op is the last reader of a matmul's result, it moves right after the matmul: the result is still in the cache,
     and its memory becomes free earlier.
 
     Invariants: before, every argument and every allocation is memory of its own. Afterwards an op may read and write
