@@ -39,10 +39,32 @@ _GROUPS = "sharding_group"
 _PRINTED = b"// printed\n"
 
 
+class _Contexts:
+    """Contexts of modules. A new one takes milliseconds; an old one keeps the constants and locations of all modules
+    that it has read. Threads may share one."""
+
+    def __init__(self) -> None:
+        self._context: Any = None
+        self._reads = 0
+
+    def take(self) -> Any:
+        """A context for one more module."""
+        context = self._context
+        if context is None or self._reads >= _READS_OF_CONTEXT:
+            context = self._context = jax_mlir.make_ir_context()
+            context.allow_unregistered_dialects = True
+            self._reads = 0
+        self._reads += 1
+        return context
+
+
+_READS_OF_CONTEXT = 64
+_contexts = _Contexts()
+
+
 def _read(code: bytes) -> Any:
-    """The module, in a context of its own."""
-    context = jax_mlir.make_ir_context()
-    context.allow_unregistered_dialects = True
+    """The module."""
+    context = _contexts.take()
     if code.startswith(_BYTECODE):
         module = stablehlo.deserialize_portable_artifact(context, code)
     else:
@@ -56,7 +78,8 @@ def _read(code: bytes) -> Any:
     return module
 
 
-# Texts of programs for several devices: JAX reads their shardings from the text, a dozen times after each compilation.
+# Texts of programs: JAX reads their layouts from the text, four times after each compilation, and their shardings a
+# dozen times.
 _texts: dict[tuple[bytes, int], str] = {}
 _KEPT_TEXTS = 4
 
@@ -80,13 +103,29 @@ def text_of(code: bytes, count: int = 1) -> str:
         return found
     module = _read(code)
     if count == 1:
-        for name, value in layout_attributes(module).items():
-            module.operation.attributes[name] = value
-        return str(module)
+        return _keep_whole_text(module, code)
     for op in list(walk(module.operation)):
         if inspection.takes(op):
             op.erase()
     return _keep_text(module, code, count, divide(module, count))
+
+
+def _keep_whole_text(module: Any, code: bytes) -> str:
+    """The text of a module for one device."""
+    attributes, added = module.operation.attributes, layout_attributes(module)
+    for name, value in added.items():
+        attributes[name] = value
+    text = str(module)
+    for name in added:
+        del attributes[name]
+    return _kept(text, code, 1)
+
+
+def _kept(text: str, code: bytes, count: int) -> str:
+    _texts[code, count] = text
+    for key in list(_texts)[:-_KEPT_TEXTS]:
+        _texts.pop(key, None)
+    return text
 
 
 def _keep_text(module: Any, code: bytes, count: int, given: Shardings) -> str:
@@ -108,10 +147,7 @@ def _keep_text(module: Any, code: bytes, count: int, given: Shardings) -> str:
         for name in added:
             del attributes[name]
         attributes[PARTICIPANTS] = participants
-    _texts[code, count] = text
-    for key in list(_texts)[:-_KEPT_TEXTS]:
-        _texts.pop(key, None)
-    return text
+    return _kept(text, code, count)
 
 
 def calls_of(code: bytes) -> list[Call]:
@@ -165,6 +201,8 @@ class Source:
 
     def __init__(self, code: bytes, count: int = 1) -> None:
         module = _read(code)
+        if count == 1:
+            _keep_whole_text(module, code)
         self.name: str = (
             module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
         )

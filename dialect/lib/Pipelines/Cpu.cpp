@@ -61,6 +61,9 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
   if (!features.narrowFactors)
     pm.addNestedPass<func::FuncOp>(createWidenMatmuls({features.bfloat16Dot2}));
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  // A GPU's arrays are in its memory, from which the host would have to read the elements.
+  if (!features.narrowFactors)
+    pm.addNestedPass<func::FuncOp>(createScalarizeCarries());
   // The results' buffers become known before bufferization, so that it computes in them. Without the elimination of
   // empty tensors, every result would be computed in a temporary and copied.
   pm.addPass(createPrepareEntry());

@@ -26,6 +26,17 @@ def InPlaceCarries : Pass<"array-in-place-carries", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ScalarizeCarries : Pass<"array-scalarize-carries", "::mlir::func::FuncOp"> {
+  let summary = "Carry the elements of small arrays through loops in registers";
+  let description = [{
+    An `scf.for` that carries arrays with dimensions, of at most four elements, carries their elements if its body has
+    only elementwise ops, slices and reshapes of such arrays. The body computes with scalars. A larger array gets the
+    elements of a slice at once.
+
+    Invariants: the elementwise operations and their order do not change.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
 def ForwardCopies : Pass<"array-forward-copies", "::mlir::func::FuncOp"> {
   let summary = "Read the source of a copy instead of the copied temporary";
   let description = [{
