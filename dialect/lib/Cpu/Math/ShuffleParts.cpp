@@ -125,6 +125,8 @@ struct ShuffleParts : impl::ShufflePartsBase<ShuffleParts> {
       }
     });
     Shuffler shuffler(&getContext());
+    // Before the joins, which replace the lanes that are read.
+    shuffler.readParts(reads);
     for (arith::OrIOp both : joins)
       for (auto [first, second] : {std::pair(both.getLhs(), both.getRhs()), std::pair(both.getRhs(), both.getLhs())})
         if (Value shifted = shiftedByPart<arith::ShLIOp>(second), lower = extendedParts(first); shifted && lower)
@@ -137,7 +139,6 @@ struct ShuffleParts : impl::ShufflePartsBase<ShuffleParts> {
       if (Value upper = shifted ? extendedParts(shifted) : Value())
         shuffler.join(shift, Value(), upper);
     }
-    shuffler.readParts(reads);
   }
 };
 

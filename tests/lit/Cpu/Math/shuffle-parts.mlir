@@ -49,3 +49,24 @@ func.func @integers(%x: vector<4xi64>, %y: i64) -> (vector<4xi32>, i32, vector<4
   %shifted = arith.shli %wide, %places : vector<4xi64>
   return %lower, %upper, %shifted : vector<4xi32>, i32, vector<4xi64>
 }
+
+// The lanes that one operation joins are read by others: as if the parts had never been joined.
+// CHECK-LABEL: func.func @joined_and_read(
+// CHECK-SAME:      %[[X:.*]]: vector<4xi32>, %[[Y:.*]]: vector<4xi32>)
+// CHECK:         %[[BOTH:.*]] = vector.shuffle %[[X]], %[[Y]] [0, 4, 1, 5, 2, 6, 3, 7] : vector<4xi32>, vector<4xi32>
+// CHECK:         %[[WHOLE:.*]] = vector.bitcast %[[BOTH]] : vector<8xi32> to vector<4xi64>
+// CHECK:         %[[BITS:.*]] = vector.bitcast %[[WHOLE]] : vector<4xi64> to vector<8xi32>
+// CHECK-DAG:     %[[LOWER:.*]] = vector.shuffle %[[BITS]], %[[BITS]] [0, 2, 4, 6]
+// CHECK-DAG:     %[[UPPER:.*]] = vector.shuffle %[[BITS]], %[[BITS]] [1, 3, 5, 7]
+// CHECK:         return %[[LOWER]], %[[UPPER]]
+func.func @joined_and_read(%x: vector<4xi32>, %y: vector<4xi32>) -> (vector<4xi32>, vector<4xi32>) {
+  %half = arith.constant dense<32> : vector<4xi64>
+  %low = arith.extui %x : vector<4xi32> to vector<4xi64>
+  %high = arith.extui %y : vector<4xi32> to vector<4xi64>
+  %shifted = arith.shli %high, %half : vector<4xi64>
+  %both = arith.ori %shifted, %low : vector<4xi64>
+  %lower = arith.trunci %both : vector<4xi64> to vector<4xi32>
+  %moved = arith.shrui %both, %half : vector<4xi64>
+  %upper = arith.trunci %moved : vector<4xi64> to vector<4xi32>
+  return %lower, %upper : vector<4xi32>, vector<4xi32>
+}
