@@ -22,6 +22,7 @@ from pycompiler.jit.binding import bind_sizes
 from pycompiler.torch.layouts import are_same, inverse, restrided, strides_of
 from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.program import Program
+from pycompiler.torch.scalars import holder, numbers_of
 from pycompiler.torch.sizes import Sizes as SizesOfTorch
 from pycompiler.torch.sources import Sources
 from pycompiler.torch.table import Bound, Check
@@ -50,7 +51,7 @@ def call_of_graph(graph: torch.fx.Graph) -> Boxed:
     except InconclusiveDimensionError:
         return boxed(_BySize(graph))
     except NotTakenError:
-        sources = Sources(graph)
+        sources = Sources(graph, numbers_of(graph, of_data=True))
         if not sources.symbols or sources.missing:
             raise
         return boxed(_BySize(graph))
@@ -102,7 +103,8 @@ class _Bound:
                 self.results[source] = ((len(program.bounds), 3), (3, 1), torch.int64)
             self.state = source if kind == "result" else from_dlpack(dlpack_capsule(source, False, False))
         for (kind, source), number, order in zip(planned, program.computed, program.output_orders, strict=True):
-            value = program.outputs[number].meta["val"]
+            given = program.outputs[number].meta["val"]
+            value = holder(given)
             wanted = _strides_at(value, {**(program.sizes.values or {}), **sizes})
             if kind == "result":
                 shape = aval_at(results[source], sizes).shape
@@ -119,6 +121,8 @@ class _Bound:
                 source = 0
             if copied is not None and wanted is not None:
                 copied = _with_strides(copied, wanted)
+            if value is not given:
+                copied = _number_of(copied)
             self.outputs.append((number, source, copied))
 
 
@@ -136,6 +140,11 @@ def _kept(args: list[Any], made: Any) -> torch.Tensor:
 
 def _cloned(args: list[Any], made: Any) -> torch.Tensor:
     return made.clone()
+
+
+def _number_of(copied: Any) -> Callable[[list[Any], Any], Any]:
+    """Makes a number of Python, of the tensor that has it."""
+    return lambda args, made: (made if copied is None else copied(args, made)).item()
 
 
 def _with_strides(copied: Any, strides: tuple[int, ...]) -> Callable[[list[Any], Any], torch.Tensor]:
@@ -166,7 +175,9 @@ class _Call:
             if order is not None
         ]
         # Tensors whose bits have another meaning: conjugates, negatives.
-        self.lazy = [number for number in program.tensors if _is_lazy(program.inputs[number].meta["val"])]
+        self.lazy = [number for number in program.tensors if _is_lazy(holder(program.inputs[number].meta["val"]))]
+        # Numbers that the program takes as tensors.
+        self.scalars = [(number, holder(program.inputs[number].meta["val"]).dtype) for number in program.scalars]
         numbers = {node: number for number, node in enumerate(program.inputs)}
         self.passed: list[tuple[int, Any]] = []
         self.others: list[tuple[int, Any]] = []
@@ -181,7 +192,7 @@ class _Call:
             (number, numbers.get(view.root), places_of_outputs.get(view.root), view)
             for number, view in program.views.items()
         ]
-        self.sources = Sources(program.graph)
+        self.sources = Sources(program.graph, program.sizes.numbers)
         for name in program.sizes.symbols:
             if name not in self.sources.symbols:
                 raise InconclusiveDimensionError(f"the size {name} does not follow from the inputs")
@@ -203,7 +214,7 @@ class _Call:
         bound = _Bound(found, self.program, sizes)
         numbers = {n: d.evaluate(sizes) if isinstance(d, Dim) else d for n, d in self.program.numbers.items()}
         run, makers, draws, carries = bound.run, bound.results, self.program.draws, bool(self.program.carriers)
-        reordered, lazy, passed = self.reordered, self.lazy, self.passed
+        reordered, lazy, passed, scalars = self.reordered, self.lazy, self.passed, self.scalars
         others = [*self.others, *numbers.items()]
         state, bounds = bound.state, self.program.bounds
         # The state of the indices is the last result, if it is one.
@@ -219,6 +230,8 @@ class _Call:
         def call(args: list[Any]) -> list[Any]:
             kept = [args[place] for _, place in passed]
             viewed = [None if source is None else args[source] for _, source, _, _ in views]
+            for number, dtype in scalars:
+                args[number] = torch.scalar_tensor(args[number], dtype=dtype)
             for number in lazy:
                 args[number] = args[number].resolve_conj().resolve_neg()
             for number, order in reordered:
@@ -267,7 +280,7 @@ class _BySize:
 
     def __init__(self, graph: torch.fx.Graph) -> None:
         self.graph = graph
-        self.sources = Sources(graph)
+        self.sources = Sources(graph, numbers_of(graph, of_data=True))
         self.calls: dict[tuple[int, ...], Boxed] = {}
         for name, node in self.sources.missing.items():
             raise NotTakenError(node, f"the size {name} does not follow from the inputs, or depends on data")

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["LEFT", "why_left"]
+import torch
+from torch._higher_order_ops.auto_functionalize import auto_functionalized, auto_functionalized_v2
+from torch._library.utils import is_builtin
+from torch._ops import OpOverload
 
+from pycompiler.torch.recomputation import operation_of
+
+__all__ = ["LEFT", "called", "why_left"]
+
+_UNKNOWN = "it is not in the table"
+_CUSTOM = "it is a custom operation, whose code torch does not trace"
 _DATA = "the size of its result depends on data"
 _NUMBER = "its result is a number of Python, which depends on data"
 _PYTHON = "it is an operation of torch's in Python, with its own loop"
@@ -43,4 +52,11 @@ LEFT = {
 
 def why_left(target: Any) -> str:
     """Why an operation without an entry runs in eager torch."""
-    return LEFT.get(getattr(target, "name", lambda: "")().partition(".")[0], "it is not in the table")
+    is_custom = isinstance(target, OpOverload) and not is_builtin(target)
+    return LEFT.get(getattr(target, "name", lambda: "")().partition(".")[0], _CUSTOM if is_custom else _UNKNOWN)
+
+
+def called(node: torch.fx.Node) -> Any:
+    """The operation that a node calls, also of one that gives it copies of the arguments that it changes."""
+    is_changing = node.target in (auto_functionalized, auto_functionalized_v2)
+    return node.args[0] if is_changing else operation_of(node)

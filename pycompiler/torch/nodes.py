@@ -19,6 +19,7 @@ from pycompiler.torch.aten import entry_of
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.left import why_left
 from pycompiler.torch.recomputation import fresh_state, key_of, operation_of, run_of, state_of
+from pycompiler.torch.scalars import ITEM, as_number, computed_number, is_number_operation, operand
 from pycompiler.torch.sizes import Sizes, is_nested
 from pycompiler.torch.table import Bound, Check, Out, cast
 
@@ -55,6 +56,8 @@ class Nodes:
 
     def _size(self, node: torch.fx.Node) -> Any:
         value = node.meta["val"]
+        if self.sizes.is_number(value):
+            return Unknown(type(value))
         if not _is_size(value) or (isinstance(value, torch.SymInt) and is_nested(value)):
             return Unknown(type(value))
         try:
@@ -67,13 +70,18 @@ class Nodes:
         try:
             if node.op == "get_attr":
                 return self._held(node)
-            if _is_size(wanted):
+            is_number = self.sizes.is_number(wanted)
+            if is_number and is_number_operation(node.target):
+                return computed_number(node.target, torch.fx.map_arg(node.args, lambda n: values[n]), wanted)
+            if _is_size(wanted) and not is_number:
                 return self.sizes.of(wanted)
-            if isinstance(wanted, (torch.SymFloat, torch.SymBool)):
+            if not is_number and isinstance(wanted, (torch.SymFloat, torch.SymBool)):
                 return self.sizes.number(wanted)
             args: Any = torch.fx.map_arg(node.args, lambda n: values[n])
             if node.target is operator.getitem:
-                return args[0][args[1]]
+                return as_number(args[0][args[1]], wanted) if is_number else args[0][args[1]]
+            if node.target is ITEM:
+                return as_number(args[0].reshape(()), wanted)
             if node.target is fresh_state:
                 return state_of(self.key(), self.sizes.shape(wanted.shape)[0])
             entry = entry_of(operation_of(node))
@@ -81,7 +89,11 @@ class Nodes:
                 raise NotImplementedError(why_left(operation_of(node)))
             _require_dtypes(wanted)
             _require_known(args)
-            kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
+            kwargs: Any = _meaningful(node.kwargs)
+            if self.sizes.numbers:
+                args, kwargs = torch.fx.map_arg((node.args, kwargs), lambda n: self._operand(n, values))
+            else:
+                kwargs = torch.fx.map_arg(kwargs, lambda n: values[n])
             out = Out(node, self.sizes, self.key, self.bounds)
             if node.target is run_with_rng_state:
                 state, _, *args = args
@@ -100,6 +112,10 @@ class Nodes:
             raise NotTakenError(node, str(error)) from None
         except Exception as error:
             raise NotTakenError(node, f"{type(error).__name__}: {error}") from error
+
+    def _operand(self, node: torch.fx.Node, values: dict[torch.fx.Node, Any]) -> Any:
+        is_number = self.sizes.is_number(node.meta.get("val")) and hasattr(values[node], "dtype")
+        return operand(values[node]) if is_number else values[node]
 
     def _held(self, node: torch.fx.Node) -> Any:
         """An attribute of the graph's module: a constant, or a graph that an operation takes."""

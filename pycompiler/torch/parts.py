@@ -16,9 +16,10 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed, boxed, call_of_graph
-from pycompiler.torch.left import why_left
+from pycompiler.torch.left import called, why_left
 from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.recomputation import completed, fresh_state, operation_of, origin_of, with_keys
+from pycompiler.torch.scalars import ITEM, is_number_operation, numbers_of, symbols_of
 from pycompiler.torch.sizes import is_of_data
 from pycompiler.torch.updates import without_updates
 from pycompiler.torch.views import strided_at_roots
@@ -27,8 +28,6 @@ __all__ = ["compile_graph"]
 
 # The values of nodes that are numbers, computed from sizes.
 _NUMBERS = (int, torch.SymInt, torch.SymFloat, torch.SymBool)
-
-_ITEM = torch.ops.aten._local_scalar_dense.default
 
 # The names of nodes that stay with torch, with reasons.
 Refused = dict[str, str]
@@ -55,9 +54,10 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
 
 def _compiled(module: torch.fx.GraphModule) -> Boxed:
     refused: Refused = {}
+    numbers = numbers_of(module.graph)
     for node in module.graph.nodes:
-        if not _has_entry(node):
-            _refuse_one(refused, node, why_left(operation_of(node)))
+        if not _has_entry(node, numbers):
+            _refuse_one(refused, node, why_left(called(node)))
     if not refused:
         try:
             return call_of_graph(module.graph)
@@ -65,7 +65,7 @@ def _compiled(module: torch.fx.GraphModule) -> Boxed:
             _refuse(refused, error)
     while True:
         try:
-            made = _in_parts(module, refused)
+            made = _in_parts(module, refused, numbers)
             break
         except NotTakenError as error:
             _refuse(refused, error)
@@ -85,14 +85,19 @@ def _is_check(node: torch.fx.Node) -> bool:
 
 
 def _is_number(node: torch.fx.Node) -> bool:
-    """Whether a node computes a number from sizes, which costs almost nothing."""
-    return isinstance(node.meta.get("val"), _NUMBERS) and node.target is not _ITEM
+    """Whether a node computes a number, or gets it from a tensor, which costs almost nothing."""
+    return isinstance(node.meta.get("val"), _NUMBERS)
 
 
-def _has_entry(node: torch.fx.Node) -> bool:
+def _has_entry(node: torch.fx.Node, numbers: set[str]) -> bool:
+    """Whether programs can compute a node; `numbers` are the symbols that are no sizes."""
     if node.op != "call_function":
         return True
     if _is_number(node):
+        if symbols_of(node.meta["val"]) & numbers:
+            return node.target in (ITEM, operator.getitem) or is_number_operation(node.target)
+        if node.target is ITEM:
+            return False
         # Torch computes conditions on sizes that data decide.
         return not is_of_data(node.meta["val"]) or isinstance(node.meta["val"], torch.SymInt)
     return node.target in (operator.getitem, fresh_state) or entry_of(operation_of(node)) is not None
@@ -116,8 +121,9 @@ def _refuse_one(refused: Refused, node: torch.fx.Node, why: str) -> None:
 
 
 class _Support(OperatorSupportBase):
-    def __init__(self, refused: Refused) -> None:
+    def __init__(self, refused: Refused, numbers: set[str]) -> None:
         self.refused = refused
+        self.numbers = numbers
 
     def is_node_supported(self, submodules: Any, node: torch.fx.Node) -> bool:
         if node.op != "call_function" or node.name in self.refused:
@@ -126,12 +132,12 @@ class _Support(OperatorSupportBase):
         if node.target is operator.getitem:
             source: Any = node.args[0]
             return self.is_node_supported(submodules, source)
-        return _has_entry(node)
+        return _has_entry(node, self.numbers)
 
 
-def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
+def _in_parts(module: torch.fx.GraphModule, refused: Refused, numbers: set[str]) -> Boxed:
     whole = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
-    partitioner = CapabilityBasedPartitioner(whole, _Support(refused), allows_single_node_partition=True)
+    partitioner = CapabilityBasedPartitioner(whole, _Support(refused, numbers), allows_single_node_partition=True)
     partitions = [part.nodes for part in partitioner.propose_partitions()]
     # A part with only sizes needs no program.
     partitions = [
@@ -175,7 +181,7 @@ def _tell(nodes: list[torch.fx.Node], refused: Refused) -> None:
     """One warning for the operations of a graph that stay with torch; an error if PYCOMPILER_TORCH_STRICT is 1."""
     counts: dict[str, list[torch.fx.Node]] = {}
     for node in nodes:
-        counts.setdefault(str(node.target), []).append(node)
+        counts.setdefault(str(called(node)), []).append(node)
     lines = [
         f"  {name}, {len(group)} times, first at {_line(group[0])}: {refused[group[0].name]}"
         for name, group in counts.items()

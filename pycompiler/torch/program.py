@@ -24,6 +24,7 @@ from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.nodes import Nodes, NotTakenError, outputs_of
 from pycompiler.torch.recomputation import fresh_state
+from pycompiler.torch.scalars import holder, numbers_of
 from pycompiler.torch.sizes import Sizes
 from pycompiler.torch.sources import Sources
 from pycompiler.torch.table import Bound, Check
@@ -35,28 +36,30 @@ __all__ = ["Program", "draws"]
 class Program:
     """A traced graph. Its arguments are a key, if it draws random numbers, the tensors among the graph's inputs, and
     carriers of sizes; its results are the tensors among the graph's outputs that are neither inputs nor views, and the
-    state of indices that must be within bounds."""
+    state of indices that must be within bounds. Numbers that only a call knows (scalars.py) are tensors here."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
         """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't
         express, InconclusiveDimensionError where the bounds of symbols leave a question open."""
         self.graph = graph
-        self.sizes = Sizes(values, given=Sources(graph).symbols)
+        self.sizes = Sizes(values, given=Sources(graph).symbols, numbers=numbers_of(graph))
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
         self.outputs: list[Any] = outputs_of(graph)
         # The numbers of the inputs and outputs that are tensors.
-        self.tensors = [number for number, node in enumerate(self.inputs) if _is_tensor(node)]
+        self.tensors = [number for number, node in enumerate(self.inputs) if self._is_array(node)]
+        # Those of the inputs that are numbers.
+        self.scalars = [number for number in self.tensors if not _is_tensor(self.inputs[number])]
         self.views = views_of(self.outputs)
         self.computed = [
             number
             for number, node in enumerate(self.outputs)
-            if _is_tensor(node)
+            if self._is_array(node)
             and number not in self.views
             and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
         ]
         # The orders of axes in memory, None for row-major tensors.
-        self.input_orders = [order_of(self.inputs[number].meta["val"]) for number in self.tensors]
-        self.output_orders = [order_of(self.outputs[number].meta["val"]) for number in self.computed]
+        self.input_orders = [order_of(holder(self.inputs[number].meta["val"])) for number in self.tensors]
+        self.output_orders = [order_of(holder(self.outputs[number].meta["val"])) for number in self.computed]
         self.draws = any(draws(node) for node in graph.nodes)
         # Outputs that are ints.
         self.numbers: dict[int, Dimension] = {}
@@ -78,9 +81,12 @@ class Program:
         with enable_x64(True):
             return compiled(self._closed, "torch_graph", viewing=False)
 
+    def _is_array(self, node: Any) -> bool:
+        return _is_tensor(node) or (isinstance(node, torch.fx.Node) and self.sizes.is_number(node.meta.get("val")))
+
     def _aval(self, number: int, order: Sequence[int] | None) -> ShapedArray:
         node = self.inputs[number]
-        value = node.meta["val"]
+        value = holder(node.meta["val"])
         try:
             if value.layout != torch.strided or value.device.type != "cpu":
                 raise NotImplementedError(f"a tensor of the layout {value.layout} on {value.device}")
@@ -96,7 +102,7 @@ class Program:
         known = set(symbols_of(self.avals))
         made = []
         for node in self.inputs:
-            if not isinstance(node.meta["val"], torch.SymInt):
+            if not isinstance(node.meta["val"], torch.SymInt) or self.sizes.is_number(node.meta["val"]):
                 continue
             for size in self.sizes.symbols_in(node.meta["val"]):
                 if not known.issuperset(size.symbols()):
@@ -120,7 +126,7 @@ class Program:
         self.numbers = {
             number: values[node]
             for number, node in enumerate(self.outputs)
-            if isinstance(node, torch.fx.Node) and not _is_tensor(node) and node.op != "placeholder"
+            if isinstance(node, torch.fx.Node) and not self._is_array(node) and node.op != "placeholder"
         }
         self.view_sizes = {
             argument: values[argument]

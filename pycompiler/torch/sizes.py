@@ -44,7 +44,7 @@ def is_nested(size: torch.SymInt) -> bool:
 class Sizes:
     """The symbols of one graph, by the names in torch. With `values`, each is the int of one call. `ranges` are bounds
     instead of those from torch's guards, and `names` are names of the `Dim`s. `given` are the symbols of the graph's
-    inputs: others depend on data if torch has no value for them."""
+    inputs: others depend on data if torch has no value for them. `numbers` are symbols that are no sizes (scalars.py)."""
 
     def __init__(
         self,
@@ -52,14 +52,16 @@ class Sizes:
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         names: Mapping[str, str] | None = None,
         given: Collection[str] = (),
+        numbers: Collection[str] = (),
     ) -> None:
         self.values = values
         self.ranges = ranges or {}
         self.names = names or {}
         self.given = given
+        self.numbers = frozenset(numbers).difference(values or ())
         self.symbols: dict[str, Dim] = {}
         # Whether data decide a size: torch has no value for it, so there is no program for one size.
-        self.of_data = values is None and any(name.startswith("u") for name in given)
+        self.of_data = values is None and any(name.startswith("u") for name in given if name not in self.numbers)
 
     def of(self, size: Any) -> Dimension:
         """The dimension for an int or a SymInt. Raises InconclusiveDimensionError for an expression without a
@@ -68,6 +70,12 @@ class Sizes:
             return int(size)
         expression = size.node.expr
         return self._of(expression, size.node.shape_env) if self.values is None else int(self._value(expression))
+
+    def is_number(self, value: Any) -> bool:
+        """Whether a SymInt, a SymFloat or a SymBool has symbols that are no sizes."""
+        if not self.numbers or not isinstance(value, _SYMBOLIC):
+            return False
+        return any(str(symbol) in self.numbers for symbol in value.node.expr.free_symbols)
 
     def symbols_in(self, size: torch.SymInt) -> list[Dim]:
         """The symbols of a size that may be no size itself, such as n - 10; none if a call has made them ints."""

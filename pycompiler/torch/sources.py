@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import sympy
@@ -22,13 +22,16 @@ class Sources:
     """The symbols of a graph's inputs, in an order for solving: each has an expression at some place in which it is the
     only new symbol."""
 
-    def __init__(self, graph: torch.fx.Graph) -> None:
+    def __init__(self, graph: torch.fx.Graph, numbers: Collection[str] = ()) -> None:
+        """`numbers` are symbols that are no sizes."""
         # One place for each expression.
         self._places: dict[Any, Place] = {}
         # The first input with each symbol, and the value in torch's trace.
         nodes: dict[str, torch.fx.Node] = {}
         self._examples: dict[str, int] = {}
         for place, node, size in _sizes(graph):
+            if any(str(symbol) in numbers for symbol in size.node.expr.free_symbols):
+                continue
             self._places.setdefault(size.node.expr, place)
             for symbol in size.node.expr.free_symbols:
                 nodes.setdefault(str(symbol), node)

@@ -20,7 +20,7 @@ from pycompiler import lax
 from pycompiler.torch.dtypes import opmath, ours, result_dtype
 from pycompiler.torch.sizes import Sizes
 
-__all__ = ["Bound", "Check", "Entry", "Family", "Out", "cast", "conj", "floats"]
+__all__ = ["Bound", "Check", "Entry", "Family", "Out", "cast", "conj", "floats", "times"]
 
 Entry = Callable[..., Any]
 
@@ -174,6 +174,11 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
         # Torch converts floats to a wider signed integer, of which the low bits stay: -1.0 is 255 as uint8.
         x = lax.convert_element_type(x, np.dtype(np.int64 if dtype.itemsize == 4 else np.int32))
     return lax.convert_element_type(x, dtype)
+
+
+def times(x: Any, number: Any) -> Any:
+    """A product with a number, which only a call may know."""
+    return x if isinstance(number, (int, float)) and number == 1 else x * cast(number, x.dtype)
 
 
 def conj(x: Any) -> Any:

@@ -90,6 +90,25 @@ def a_loop_until_data_are_small(x):
 
 
 @program(R(4))
+def a_loop_that_counts_with_a_number(x):
+    n, y = while_loop(lambda n, y: n < 5, lambda n, y: (n + 1, y * 2 + n), (0, x))
+    return n + 3, y * n, torch.full((2,), n)
+
+
+@program(R(4), dynamic=True)
+def a_loop_that_counts_down(x):
+    return while_loop(lambda n, f, y: n > 0, lambda n, f, y: (n - 2, f * 1.5, y + n * f), (7, torch.tensor(1.0), x))
+
+
+@program(R(6))
+def a_loop_with_a_number_in_operations(x):
+    def body(n, y):
+        return n + 1, y + torch.where(torch.arange(6) == torch.full((1,), n), 10.0, 0.0)
+
+    return while_loop(lambda n, y: y.sum() < 25, body, (1, x))
+
+
+@program(R(4))
 def loops_in_loops(x):
     def body(i, x):
         start = torch.zeros((), dtype=torch.long)

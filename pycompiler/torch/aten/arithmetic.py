@@ -10,7 +10,7 @@ import torch._inductor.inductor_prims  # noqa: F401 - makes prims::fma known
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.torch.aten.elementwise import rounded
-from pycompiler.torch.table import Family, Out, cast, floats
+from pycompiler.torch.table import Family, Out, cast, floats, times
 
 ops = Family()
 
@@ -20,8 +20,8 @@ def _add(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
     dtype = out.compute
     x, y = cast(x, dtype), cast(y, dtype)
     if dtype.kind == "b":
-        return pnp.logical_or(x, y) if alpha else pnp.logical_or(x, pnp.zeros_like(y))
-    return cast(x + (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
+        return pnp.logical_or(x, pnp.logical_and(y, cast(alpha, dtype)))
+    return cast(x + times(y, alpha), out.dtype)
 
 
 @ops("_add_relu")
@@ -33,7 +33,7 @@ def _add_relu(out: Out, x: Any, y: Any, alpha: Any = 1) -> Any:
 def _sub(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
     dtype = out.compute
     x, y = cast(x, dtype), cast(y, dtype)
-    return cast(x - (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
+    return cast(x - times(y, alpha), out.dtype)
 
 
 @ops("rsub")

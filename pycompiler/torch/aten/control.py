@@ -55,7 +55,20 @@ def _while_loop(out: Out, goes_on: Inner, body: Inner, carried: Sequence[Any], m
         # Its graph has one result, in a list or not.
         return cast(goes_on(*state, *more)[0], np.dtype(bool)).reshape(())
 
-    return lax.while_loop(condition, lambda state: tuple(body(*state, *more)), _carried(carried))
+    first = tuple(map(_as_array, carried))
+
+    def step(state: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple([_as_array(x, like.dtype) for x, like in zip(body(*state, *more), first, strict=True)])
+
+    return lax.while_loop(condition, step, first)
+
+
+def _as_array(x: Any, dtype: np.dtype[Any] | None = None) -> Any:
+    """An array that a loop carries, also of a number of Python."""
+    if dtype is None:
+        dtype = x.dtype if _is_array(x) else np.dtype(np.int64)
+    # A conversion makes the dtype of a number its own, so that each pass has the same.
+    return lax.convert_element_type(cast(x, dtype), dtype)
 
 
 @ops("higher_order::scan")

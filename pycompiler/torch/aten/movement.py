@@ -62,6 +62,9 @@ def _t(out: Out, x: Any) -> Any:
 @ops("select.int", "select_copy.int")
 def _select(out: Out, x: Any, dim: int, index: Any) -> Any:
     axis = axis_of(dim, x.ndim)
+    if not isinstance(index, int):
+        # It is within bounds, since torch asserts it; which number it is may depend on data.
+        return lax.dynamic_index_in_dim(x, cast(index, np.dtype(np.int64)), axis, keepdims=False)
     index = index + x.shape[axis] if index < 0 else index
     return lax.index_in_dim(x, index, axis, keepdims=False)
 
