@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch._decomp import decomposition_table
 from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
@@ -18,8 +19,10 @@ from pycompiler.core.types.tree import tree_leaves
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.backend import decompositions
 from pycompiler.torch.dtypes import ours
+from pycompiler.torch.left import is_check
 from pycompiler.torch.nodes import Nodes, NotTakenError, array_of
 from pycompiler.torch.program import draws
+from pycompiler.torch.rules import RULES
 from pycompiler.torch.sizes import Sizes, limits
 
 __all__ = ["export"]
@@ -46,6 +49,7 @@ def export(program: torch.export.ExportedProgram, name: str = "model") -> export
         )
     program = program.run_decompositions(_rules())
     _check(program)
+    _drop_assertions(program.graph)
     try:
         try:
             # The bounds from the user.
@@ -65,8 +69,16 @@ def export(program: torch.export.ExportedProgram, name: str = "model") -> export
 
 
 def _rules() -> dict[Any, Any]:
-    rules = {**dict(torch.export.default_decompositions().items()), **decompositions()}
-    return {target: rule for target, rule in rules.items() if entry_of(target) is None}
+    # Torch keeps some of the operations that its compiler decomposes.
+    kept = {target: rule for target, rule in decomposition_table.items() if _is_composed(target)}
+    rules = {**kept, **dict(torch.export.default_decompositions().items()), **decompositions(), **RULES}
+    return {target: rule for target, rule in rules.items() if entry_of(target) is None or _is_composed(target)}
+
+
+def _is_composed(target: Any) -> bool:
+    """Whether torch always makes other operations of it, so that the table's entry by its name is for its overloads."""
+    implicit = torch._C.DispatchKey.CompositeImplicitAutograd  # pyright: ignore[reportAttributeAccessIssue]
+    return isinstance(target, torch._ops.OpOverload) and target.has_kernel_for_dispatch_key(implicit)
 
 
 def _line(node: torch.fx.Node) -> str:
@@ -87,6 +99,14 @@ def _check(program: torch.export.ExportedProgram) -> None:
                 f"export: {node.target} of {_line(node)} draws random numbers, which have no generator in an exported "
                 "function. What to do: export model.eval(), or make the numbers an argument"
             )
+
+
+def _drop_assertions(graph: torch.fx.Graph) -> None:
+    """Exported functions do not check their data. Torch has checked dtypes and shapes when it traced the program."""
+    for node in reversed(list(graph.nodes)):
+        if is_check(node) and not node.users:
+            graph.erase_node(node)
+    graph.eliminate_dead_code()
 
 
 def _ranges(program: torch.export.ExportedProgram) -> dict[str, tuple[int, int | None]]:

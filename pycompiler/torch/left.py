@@ -11,7 +11,7 @@ from torch._ops import OpOverload
 
 from pycompiler.torch.recomputation import operation_of
 
-__all__ = ["LEFT", "called", "why_left"]
+__all__ = ["LEFT", "called", "is_check", "why_left"]
 
 _UNKNOWN = "it is not in the table"
 _CUSTOM = "it is a custom operation, whose code torch does not trace"
@@ -21,6 +21,8 @@ _PYTHON = "it is an operation of torch's in Python, with its own loop"
 _RANDOM = "its random operation is not in the table"
 _SPARSE = "sparse tensors"
 _MEMORY = "it changes the memory of a tensor, not its elements"
+
+_CHECKS = ("aten._assert_async", "aten._assert_scalar", "aten._assert_tensor_metadata", "aten.sym_constrain_range")
 
 # By names, for all overloads. If an entry accepts only some arguments of an operation, its error names them.
 LEFT = {
@@ -54,6 +56,13 @@ def why_left(target: Any) -> str:
     """Why an operation without an entry runs in eager torch."""
     is_custom = isinstance(target, OpOverload) and not is_builtin(target)
     return LEFT.get(getattr(target, "name", lambda: "")().partition(".")[0], _CUSTOM if is_custom else _UNKNOWN)
+
+
+def is_check(node: torch.fx.Node) -> bool:
+    """Whether an operation only raises errors, as eager torch does. It has no result, and costs almost nothing."""
+    if str(node.target).startswith(_CHECKS):
+        return True
+    return str(node.target) == "with_effects" and "check_errors" in str(node.args[1:2])
 
 
 def called(node: torch.fx.Node) -> Any:

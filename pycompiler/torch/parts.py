@@ -16,7 +16,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed, boxed, call_of_graph
-from pycompiler.torch.left import called, why_left
+from pycompiler.torch.left import called, is_check, why_left
 from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.recomputation import completed, fresh_state, operation_of, origin_of, with_keys
 from pycompiler.torch.scalars import ITEM, is_number_operation, numbers_of, symbols_of
@@ -70,18 +70,11 @@ def _compiled(module: torch.fx.GraphModule) -> Boxed:
         except NotTakenError as error:
             _refuse(refused, error)
     left = [
-        node for node in module.graph.nodes if node.name in refused and not _is_check(node) and not _is_number(node)
+        node for node in module.graph.nodes if node.name in refused and not is_check(node) and not _is_number(node)
     ]
     if left:
         _tell(left, refused)
     return made
-
-
-def _is_check(node: torch.fx.Node) -> bool:
-    """Whether an operation only raises errors, as eager torch does. It has no result, and costs almost nothing."""
-    if str(node.target).startswith(("aten._assert_async", "aten._assert_scalar", "aten.sym_constrain_range")):
-        return True
-    return str(node.target) == "with_effects" and "check_errors" in str(node.args[1:2])
 
 
 def _is_number(node: torch.fx.Node) -> bool:

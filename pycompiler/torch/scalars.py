@@ -16,7 +16,16 @@ from pycompiler import lax
 from pycompiler.torch.sizes import is_nested
 from pycompiler.torch.table import cast
 
-__all__ = ["ITEM", "as_number", "computed_number", "holder", "is_number_operation", "numbers_of", "operand", "symbols_of"]
+__all__ = [
+    "ITEM",
+    "as_number",
+    "computed_number",
+    "holder",
+    "is_number_operation",
+    "numbers_of",
+    "operand",
+    "symbols_of",
+]
 
 ITEM = torch.ops.aten._local_scalar_dense.default
 

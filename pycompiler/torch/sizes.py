@@ -44,7 +44,8 @@ def is_nested(size: torch.SymInt) -> bool:
 class Sizes:
     """The symbols of one graph, by the names in torch. With `values`, each is the int of one call. `ranges` are bounds
     instead of those from torch's guards, and `names` are names of the `Dim`s. `given` are the symbols of the graph's
-    inputs: others depend on data if torch has no value for them. `numbers` are symbols that are no sizes (scalars.py)."""
+    inputs: others depend on data if torch has no value for them. `numbers` are symbols that are no sizes
+    (scalars.py)."""
 
     def __init__(
         self,

@@ -110,6 +110,36 @@ def test_models_at_another_size(name):
     np.testing.assert_allclose(made, model(*args).detach(), rtol=1e-4, atol=1e-5)
 
 
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+FUNCTIONS = {
+    "the larger of two": lambda x: torch.max(x, x * 0.5) + torch.min(x, -x),
+    "a larger image": lambda x: nn.functional.interpolate(x[None, None], scale_factor=2.0, mode="bilinear"),
+    "parts": lambda x: x.chunk(3, 1)[1] + torch.tensor_split(x, [2, 4], 1)[1],
+    "deviations": lambda x: x.std(-1, unbiased=False) + x.var(),
+    "another dtype": lambda x: x.to(torch.float64).float() * 2,
+    "an assertion": lambda x: (torch._assert_async((x < 9).all()), x * 2)[1],
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_operations_that_torch_makes_of_others(name, dynamic):
+    """Programs of torch.export have some that its compiler decomposes, and assertions about dtypes."""
+    model = Function(FUNCTIONS[name])
+    shapes = ({0: torch.export.Dim("rows", min=2, max=50)},) if dynamic else None
+    program = torch.export.export(model, (torch.randn(4, 6),), dynamic_shapes=shapes)
+    x = torch.randn(5 if dynamic else 4, 6)
+    np.testing.assert_allclose(pt.export(program).call(x.numpy()), model(x), rtol=1e-5, atol=1e-6)
+
+
 def test_tied_parameters_are_one_constant():
     class Tied(nn.Module):
         def __init__(self):

@@ -3,8 +3,12 @@ left to it (conftest.py). Quick runs have the forward passes of all, and some tr
 
 import copy
 
+import numpy as np
 import pytest
 import torch
+
+import pycompiler as pc
+import pycompiler.torch as pt
 
 transformers = pytest.importorskip("transformers", reason="needs transformers (the extra torch-test)")
 
@@ -81,6 +85,51 @@ def _mixtral():
     )  # fmt: skip
     tokens = _tokens()
     return transformers.MixtralForCausalLM(config), {"input_ids": tokens, "labels": tokens, "use_cache": False}
+
+
+SMALL = {
+    "vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48,
+    "max_position_embeddings": 64, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+EXPERTS = {"num_local_experts": 4, "num_experts_per_tok": 2}
+LATENT = {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8, "v_head_dim": 8}
+LINEAR = {
+    "linear_key_head_dim": 8, "linear_value_head_dim": 8, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+    "layer_types": ["linear_attention", "full_attention"],
+}  # fmt: skip
+# Causal models: the name of the configuration, and what differs from SMALL. None removes an entry.
+CAUSAL = {
+    "gpt_oss": ("GptOss", {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8, **EXPERTS}),
+    "mamba": ("Mamba", {"state_size": 8, "time_step_rank": 4}),
+    "mamba2": ("Mamba2", {"num_heads": 8, "head_dim": 8, "n_groups": 1, "chunk_size": 8, "state_size": 8}),
+    "falcon": ("Falcon", {"multi_query": True}),
+    "falcon_of_groups": ("Falcon", {"new_decoder_architecture": True, "num_kv_heads": 2}),
+    "gemma3": ("Gemma3Text", {"num_key_value_heads": 2, "head_dim": 8, "sliding_window": 8}),
+    "qwen3_next": ("Qwen3Next", {
+        "num_key_value_heads": 2, "head_dim": 8, "num_experts": 4, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 16, "shared_expert_intermediate_size": 16, **LINEAR,
+    }),
+    "deepseek_v3": ("DeepseekV3", {
+        "num_key_value_heads": 4, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
+        "moe_intermediate_size": 16, "first_k_dense_replace": 1, **LATENT,
+    }),
+    "jamba": ("Jamba", {
+        "num_key_value_heads": 2, "num_experts": 4, "mamba_dt_rank": 4, "mamba_d_state": 8, "attn_layer_period": 2,
+        "attn_layer_offset": 1, "expert_layer_period": 2, "expert_layer_offset": 1,
+    }),
+    "bloom": ("Bloom", {"n_layer": 2, "n_head": 4, "num_hidden_layers": None, "num_attention_heads": None}),
+}  # fmt: skip
+
+
+def _causal(name):
+    kind, options = CAUSAL[name]
+    given = {key: value for key, value in {**SMALL, **options}.items() if value is not None}
+    model = transformers.AutoModelForCausalLM.from_config(getattr(transformers, f"{kind}Config")(**given))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            # Routers of zeros choose among equal experts.
+            parameter.add_(torch.randn_like(parameter) * 0.02)
+    return model
 
 
 MODELS = {
@@ -165,3 +214,64 @@ def test_one_compilation_for_all_lengths():
             tokens = _tokens(length)
             wanted = model(input_ids=tokens, use_cache=False).logits
             torch.testing.assert_close(made(input_ids=tokens, use_cache=False).logits, wanted, rtol=1e-3, atol=1e-4)
+
+
+def _first(names, quick):
+    """The names, of which only some run quickly."""
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.full) for name in names]
+
+
+@pytest.mark.parametrize("cache", ["dynamic", "static"])
+@pytest.mark.parametrize("name", _first(CAUSAL, ("gpt_oss", "mamba2")))
+def test_words_that_follow(name, cache):
+    """`generate` with both kinds of caches."""
+    model, tokens = _causal(name).eval(), _tokens(6)
+    options = {
+        "attention_mask": torch.ones_like(tokens), "max_new_tokens": 5, "min_new_tokens": 5, "do_sample": False,
+        "output_logits": True, "return_dict_in_generate": True,
+        **({"cache_implementation": "static"} if cache == "static" else {}),
+    }  # fmt: skip
+    wanted = model.generate(tokens, **options)
+    model.forward = torch.compile(model.forward, backend="pycompiler")
+    made = model.generate(tokens, **options)
+    torch.testing.assert_close(made.logits, wanted.logits, rtol=1e-3, atol=1e-4)
+    assert made.sequences.equal(wanted.sequences)
+
+
+@pytest.mark.parametrize("name", _first(CAUSAL, ("deepseek_v3",)))
+def test_gradients_of_causal_models(name):
+    model, tokens = _without_dropout(_causal(name).train()), _tokens()
+    other = copy.deepcopy(model)
+    wanted = model(input_ids=tokens, labels=tokens, use_cache=False)
+    made = torch.compile(other, backend="pycompiler")(input_ids=tokens, labels=tokens, use_cache=False)
+    wanted.loss.backward()
+    made.loss.backward()
+    torch.testing.assert_close(made.loss, wanted.loss, rtol=1e-4, atol=1e-5)
+    for one, like in zip(other.parameters(), model.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, like.grad, rtol=1e-3, atol=1e-5)
+
+
+class Logits(torch.nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, **given):
+        return self.model(**given).logits
+
+
+@pytest.mark.parametrize("name", _first(MODELS, ("bert", "t5")))
+def test_exports(name):
+    model, given = MODELS[name]()
+    labels = given.pop("labels")
+    if model.config.is_encoder_decoder:
+        given["decoder_input_ids"] = labels
+    given.pop("use_cache", None)
+    model.config.use_cache = False
+    model = Logits(model.eval())
+    with torch.no_grad():
+        exported = pt.export(torch.export.export(model, (), given))
+        wanted = model(**given)
+    with pc.enable_x64(True):
+        made = exported.call(**{name: value.numpy() for name, value in given.items()})
+    np.testing.assert_allclose(made, wanted, rtol=1e-3, atol=1e-4)
