@@ -69,9 +69,7 @@ def _compiled(module: torch.fx.GraphModule) -> Boxed:
             break
         except NotTakenError as error:
             _refuse(refused, error)
-    left = [
-        node for node in module.graph.nodes if node.name in refused and not is_check(node) and not _is_number(node)
-    ]
+    left = [node for node in module.graph.nodes if node.name in refused and not is_check(node) and not _is_number(node)]
     if left:
         _tell(left, refused)
     return made
