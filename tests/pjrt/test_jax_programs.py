@@ -209,6 +209,16 @@ def test_computations_of_any_operation(beside, name):
     beside(f, X)
 
 
+def test_diagonals_inside_of_contractions(beside):
+    """The sum of a diagonal reads elements between those of a vector, and compares numbers of lanes in each of them."""
+
+    def numbers(*shape):
+        return jax.lax.complex(*RNG.standard_normal((2, *shape)).astype(np.float32))
+
+    args = numbers(2, 3, 2), numbers(4, 3, 3), numbers(4, 4, 3), numbers(2, 2, 3)
+    beside(lambda *args: jnp.einsum("fdf,cdd,ccd,afe->ae", *args), *args)
+
+
 def test_windows_of_many_elements(beside):
     x = np.random.default_rng(3).standard_normal((40, 30)).astype(np.float32)
 

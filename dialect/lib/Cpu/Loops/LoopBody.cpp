@@ -147,11 +147,9 @@ Value BodyCloner::lookup(Value bodyValue) {
   auto it = linear.find(bodyValue);
   if (it == linear.end())
     return mapping.lookupOrDefault(bodyValue);
+  // Not kept for later lookups: these may be in another loop than the first one, inside of the loop of the base.
   auto [base, step] = it->second;
-  Location loc = bodyValue.getLoc();
-  Value value = arith::AddIOp::create(b, loc, toVector(base), indices.ramp(b, base.getType(), lanes, step));
-  map(bodyValue, value);
-  return value;
+  return arith::AddIOp::create(b, bodyValue.getLoc(), toVector(base), indices.ramp(b, base.getType(), lanes, step));
 }
 
 Value BodyCloner::toVector(Value value) {

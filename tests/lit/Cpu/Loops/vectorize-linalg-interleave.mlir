@@ -107,3 +107,27 @@ func.func @far(%a: memref<256xf32, strided<[100]>>, %out: memref<256xf32>) {
   }
   return
 }
+
+// The unrolled steps have a loop each, and the numbers of the lanes are computed inside of each.
+// CHECK-LABEL: func @diagonals
+// CHECK-COUNT-3: arith.cmpi eq, {{.*}} : vector<4xi32>
+// CHECK-NOT:     arith.cmpi
+// CHECK:         return
+func.func @diagonals(%a: memref<4x4x3xi64>, %out: memref<4x3xi64>) {
+  %zero = arith.constant 0 : i64
+  linalg.fill ins(%zero : i64) outs(%out : memref<4x3xi64>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>],
+                  iterator_types = ["reduction", "parallel", "parallel"]}
+      ins(%a : memref<4x4x3xi64>) outs(%out : memref<4x3xi64>) {
+  ^bb0(%x: i64, %o: i64):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %row = arith.index_cast %i : index to i32
+    %column = arith.index_cast %j : index to i32
+    %same = arith.cmpi eq, %row, %column : i32
+    %y = arith.select %same, %x, %zero : i64
+    %s = arith.addi %o, %y : i64
+    linalg.yield %s : i64
+  }
+  return
+}
