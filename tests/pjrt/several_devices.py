@@ -654,6 +654,7 @@ def collectives_that_are_started(devices):
         exchanged = parallel.all_to_all_start(x, "x", split_axis=0, concat_axis=0, tiled=True)
         product = jnp.sin(x) @ jnp.ones((3, 3))
         schedule([rows.x, product, total])
+        lax.dce_sink(total + product, prevent_mlir_dce=True)
         scanned = lax.scan(lambda c, row: (parallel.psum_start(row + c, "x").done(), row), jnp.zeros(3), x)[0]
         return total, rows.done(), scanned, part.done(), turned.done(), exchanged.done(), product
 

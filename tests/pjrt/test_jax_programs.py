@@ -272,6 +272,14 @@ def test_an_order_of_operations_has_no_effect(beside):
     beside(f, X)
 
 
+def test_a_value_that_nothing_uses_has_no_effect(beside):
+    def f(x):
+        lax.dce_sink(jnp.sin(x), prevent_mlir_dce=True)
+        return x * 2
+
+    beside(f, X)
+
+
 def test_layouts_inside_of_a_program_have_no_effect(beside):
     beside(lambda x: with_layout_constraint(x * 2, Layout(major_to_minor=(1, 0))).sum(0) + 1, X)
 

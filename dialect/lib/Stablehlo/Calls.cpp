@@ -243,6 +243,8 @@ const Target kOthers[] = {
     {"annotate_device_placement", convertNothing, 1, 1},
     // The order of two operations: it is the runtime's.
     {"control_dep", [](Source &) { return Values(); }, 2, 0},
+    // Keeps the computation of a value that nothing else uses.
+    {"dce_sink", [](Source &) { return Values(); }, 1, 0},
     {kDynamicTopK, convertDynamicTopK, 2, 2},
 };
 
