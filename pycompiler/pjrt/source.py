@@ -82,6 +82,8 @@ def _read(code: bytes) -> Any:
 # dozen times.
 _texts: dict[tuple[bytes, int], str] = {}
 _KEPT_TEXTS = 4
+# The text of a longer program for one device, which has large constants, is printed only when JAX asks for it.
+_KEPT_BYTES = 1 << 20
 
 
 def brings_own_division(code: bytes) -> bool:
@@ -103,22 +105,22 @@ def text_of(code: bytes, count: int = 1) -> str:
         return found
     module = _read(code)
     if count == 1:
-        return _keep_whole_text(module, code)
+        return _whole_text(module, code)
     for op in list(walk(module.operation)):
         if inspection.takes(op):
             op.erase()
     return _keep_text(module, code, count, divide(module, count))
 
 
-def _keep_whole_text(module: Any, code: bytes) -> str:
-    """The text of a module for one device."""
+def _whole_text(module: Any, code: bytes) -> str:
+    """The text of a module for one device; that of a short one is kept."""
     attributes, added = module.operation.attributes, layout_attributes(module)
     for name, value in added.items():
         attributes[name] = value
     text = str(module)
     for name in added:
         del attributes[name]
-    return _kept(text, code, 1)
+    return _kept(text, code, 1) if len(code) <= _KEPT_BYTES else text
 
 
 def _kept(text: str, code: bytes, count: int) -> str:
@@ -201,8 +203,8 @@ class Source:
 
     def __init__(self, code: bytes, count: int = 1) -> None:
         module = _read(code)
-        if count == 1:
-            _keep_whole_text(module, code)
+        if count == 1 and len(code) <= _KEPT_BYTES:
+            _whole_text(module, code)
         self.name: str = (
             module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
         )
