@@ -27,12 +27,9 @@ public:
         inAvals(inAvals.take()), outAvals(outAvals.take()), name(std::move(name)) {}
 
   ~PythonCallback() override {
-    if (isFinalizing())
-      return;
-    WithGil gil;
-    Py_DECREF(function);
-    Py_DECREF(inAvals);
-    Py_DECREF(outAvals);
+    giveUp(function);
+    giveUp(inAvals);
+    giveUp(outAvals);
   }
 
   Status invoke(const RunContext *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,

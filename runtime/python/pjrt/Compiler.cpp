@@ -20,13 +20,7 @@ namespace {
 /// A Python object that threads without the GIL hold and release.
 class Shared {
 public:
-  explicit Shared(nb::object object)
-      : object(object.release().ptr(), [](PyObject *last) {
-          if (isFinalizing())
-            return;
-          WithGil gil;
-          Py_DECREF(last);
-        }) {}
+  explicit Shared(nb::object object) : object(object.release().ptr(), giveUp) {}
   nb::handle get() const { return object.get(); }
 
 private:

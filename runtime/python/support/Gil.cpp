@@ -2,7 +2,9 @@
 #include "support/Gil.h"
 
 #include <cxxabi.h>
+#include <mutex>
 #include <unistd.h>
+#include <vector>
 
 using namespace pcrt::python;
 
@@ -35,6 +37,37 @@ bool pcrt::python::interrupted() {
 
 WithGil::WithGil() {
   takeGil([this] { state = PyGILState_Ensure(); });
+}
+
+/// References that the main thread releases when it runs Python.
+static std::mutex givenUpMutex;
+static std::vector<PyObject *> givenUp;
+static bool isScheduled = false;
+
+static int releaseGivenUp(void *) {
+  std::vector<PyObject *> objects;
+  {
+    std::lock_guard<std::mutex> lock(givenUpMutex);
+    objects.swap(givenUp);
+    isScheduled = false;
+  }
+  for (PyObject *object : objects)
+    Py_DECREF(object);
+  return 0;
+}
+
+void pcrt::python::giveUp(PyObject *object) {
+  if (isFinalizing())
+    return;
+  if (PyGILState_Check()) {
+    Py_DECREF(object);
+    return;
+  }
+  std::lock_guard<std::mutex> lock(givenUpMutex);
+  givenUp.push_back(object);
+  // If Python's list of calls is full, the next reference tries again.
+  if (!isScheduled)
+    isScheduled = Py_AddPendingCall(releaseGivenUp, nullptr) == 0;
 }
 
 bool pcrt::python::isFinalizing() {

@@ -33,6 +33,11 @@ private:
   PyGILState_STATE state;
 };
 
+/// Gives up a reference in any thread, which may have no GIL and run no Python. It does not wait for the GIL: the main
+/// thread could end Python meanwhile, and join this thread. It releases the object soon; an ending process frees
+/// nothing.
+void giveUp(PyObject *object);
+
 /// Whether the interpreter has ended, or is ending, so that its GIL cannot be acquired.
 bool isFinalizing();
 
