@@ -139,6 +139,13 @@ def test_fork_and_exit_with_work_in_flight():
     assert said.split() == ["0", "True"]
 
 
+def test_a_process_ends_right_after_a_compilation():
+    """JAX drops the program in a thread that it joins at the end. One process of five did not end."""
+    for _ in range(8):
+        said = run("import jax; print(float(jax.jit(lambda x: (x * 3).sum())(jax.numpy.arange(4.0))))", timeout=60)
+        assert said == "18.0\n"
+
+
 def test_several_devices():
     said = run(
         """
