@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,6 @@ from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives import DECOMPOSITIONS
-from pycompiler.primitives.control.host_calls import HostCall
 from pycompiler.primitives.spmd.placement import device_put
 
 if TYPE_CHECKING:
@@ -375,14 +374,21 @@ def compile_graph(
         callbacks = callbacks_of(plan.graph)
         # On a GPU, each call waits for its operands.
         may_block = may_block or (not target.is_host and bool(callbacks))
-        key, artifact, executable = _from_disk(
-            plan.graph, callbacks, aliases, tuning.summary, target, name, may_block, milliseconds
+        loaded = functools.partial(
+            load,
+            name=name,
+            graph=plan.graph,
+            callbacks=callbacks,
+            may_block=may_block,
+            milliseconds=milliseconds,
+            eager=eager,
         )
+        key, artifact, executable = _from_disk(plan.graph, loaded, aliases, tuning.summary, target, name, milliseconds)
         is_kept = executable is not None
         if artifact is None or executable is None:
             artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target, name=name)
             artifact = assembled(artifact, target, milliseconds)
-            executable = load(artifact, name, plan.graph, callbacks, may_block, milliseconds)
+            executable = loaded(artifact)
     if aliases and not artifact.aliases:
         _tell_of_dropped(name, plan.graph, aliases)
     for kind, place, text in artifact.remarks:
@@ -416,15 +422,14 @@ def compile_graph(
 
 def _from_disk(
     graph: Graph,
-    callbacks: Sequence[HostCall],
+    loaded: Callable[[Artifact], Executable],
     aliases: Aliases,
     tuning: str,
     target: Target,
     name: str,
-    may_block: bool,
     milliseconds: dict[str, float],
 ) -> tuple[cache.Key | None, Artifact | None, Executable | None]:
-    """The key of a graph in the disk cache, its entry, and the loaded code. Notes the times."""
+    """The key of a graph in the disk cache, its entry, and the code that `loaded` makes of it. Notes the times."""
     begin = time.perf_counter()
     key = cache.key_of(graph, aliases, tuning, "" if target.is_host else str(target))
     _tell_of_cache(key is not None)
@@ -440,7 +445,7 @@ def _from_disk(
         found, artifact = artifact, assembled(artifact, target, milliseconds)
         if artifact is not found:
             cache.keep(key, artifact, name, graph, sum(milliseconds.values()))
-        executable = load(artifact, name, graph, callbacks, may_block, milliseconds)
+        executable = loaded(artifact)
         events.tell(events.of_events, events.CACHE_HIT)
         events.tell(events.of_durations, events.CACHE_READ, time.perf_counter() - keyed)
         return key, artifact, executable

@@ -19,9 +19,12 @@ _OPERATIONS_PER_NS = 8.0
 UNKNOWN_NS = 2e7
 
 
-def _effects(graph: Graph) -> int:
-    """The effects of a graph, as a code for the runtime: 0 none, 1 some, 2 ordered ones."""
-    return 2 if is_ordered(graph.effects) else 1 if graph.effects else 0
+def _effects(graph: Graph, eager: bool) -> int:
+    """The effects of a graph, as a code for the runtime: 0 none, 1 unordered ones, 2 ordered ones, 3 unordered ones of
+    an eager operation, which happen in the order of its thread, like all that is outside of compiled functions."""
+    if not graph.effects:
+        return 0
+    return 2 if is_ordered(graph.effects) else 3 if eager else 1
 
 
 def callbacks_of(graph: Graph) -> list[HostCall]:
@@ -44,9 +47,10 @@ def load(
     callbacks: Sequence[HostCall],
     may_block: bool,
     milliseconds: dict[str, float],
+    eager: bool = False,
 ) -> Executable:
     begin = time.perf_counter()
-    executable = load_artifact(artifact, name, may_block, callbacks, _effects(graph), _foreign_ns(graph))
+    executable = load_artifact(artifact, name, may_block, callbacks, _effects(graph, eager), _foreign_ns(graph))
     milliseconds["load"] = (time.perf_counter() - begin) * 1e3
     return executable
 
@@ -59,8 +63,8 @@ def load_artifact(
     effects: int = 0,
     least_ns: float = 0,
 ) -> Executable:
-    """The loaded code of an artifact. `callbacks` are the functions of its host calls, by slot, and `effects` is 0 for
-    none, 1 for some, 2 for ordered ones. With `may_block`, a run may wait for other runs. `least_ns` is the least
+    """The loaded code of an artifact. `callbacks` are the functions of its host calls, by slot, and `effects` is the
+    code of `_effects`. With `may_block`, a run may wait for other runs. `least_ns` is the least
     estimate of a run."""
     estimate = artifact.flops / _OPERATIONS_PER_NS
     return Executable.load(

@@ -171,10 +171,9 @@ void launchOne(const Program &program, Part &part, bool needsEnd) {
     launch.completes = part.end.get();
   }
   if (program.executable->effects() != Executable::Effects::None) {
-    bool isOrdered = program.executable->effects() == Executable::Effects::Ordered;
     if (!isInPlace)
       waitForRoom(stream, part.resultBytes);
-    EffectfulLaunch effectful(launch, isOrdered);
+    EffectfulLaunch effectful(launch, program.executable->effects());
     if (isInPlace)
       effectful.runInPlace(stream, nullptr);
     else
@@ -221,7 +220,7 @@ void launchAll(const Program &program, std::vector<Part> &parts) {
     if (program.executable->effects() == Executable::Effects::None)
       stream.enqueue(launch);
     else
-      EffectfulLaunch(launch, program.executable->effects() == Executable::Effects::Ordered, call).enqueue(stream);
+      EffectfulLaunch(launch, program.executable->effects(), call).enqueue(stream);
   }
 }
 

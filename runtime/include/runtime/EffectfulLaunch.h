@@ -1,8 +1,10 @@
-// Launches with effects: those with ordered effects start one after the other, in the order of the program, and callers
-// can wait for all of them. After Stream; before the binding and array-run.
+// Launches with effects: those with ordered effects start one after the other, in the order of the program, those of
+// operations outside of compiled functions in the order of their thread, and callers can wait for all of them. After
+// Stream and Executable; before the binding and array-run.
 #ifndef PYCOMPILER_RUNTIME_EFFECTFULLAUNCH_H
 #define PYCOMPILER_RUNTIME_EFFECTFULLAUNCH_H
 
+#include "runtime/Executable.h"
 #include "runtime/Stream.h"
 
 #include <vector>
@@ -14,7 +16,7 @@ namespace pcrt {
 class EffectfulLaunch {
 public:
   /// `call` is a common number if a call consists of several launches: reporting a failure of one reports it for all.
-  EffectfulLaunch(const Launch &launch, bool ordered, uint64_t call = 0);
+  EffectfulLaunch(const Launch &launch, Executable::Effects effects, uint64_t call = 0);
   ~EffectfulLaunch();
   EffectfulLaunch(const EffectfulLaunch &) = delete;
   EffectfulLaunch &operator=(const EffectfulLaunch &) = delete;
@@ -38,7 +40,7 @@ public:
 
 private:
   Launch launch;
-  RefPtr<Token> before, done;
+  RefPtr<Token> before, beforeInThread, done;
   std::vector<Token *> after;
   bool launched = false;
 };

@@ -60,8 +60,9 @@ public:
   bool mayBlock() const { return blocks; }
   /// Whether it is a kernel that the build compiled, for the host.
   bool isBuilt() const { return static_cast<bool>(kernel); }
-  /// The effects of a run besides its results.
-  enum class Effects : uint8_t { None, Unordered, Ordered };
+  /// The effects of a run besides its results. `OfThread`: unordered ones of an operation outside of compiled
+  /// functions, which follow the order of the calls of its thread.
+  enum class Effects : uint8_t { None, Unordered, Ordered, OfThread };
   Effects effects() const { return kind; }
   /// The callbacks into the host program, by slot. Set before it runs.
   void setCallbacks(std::vector<RefPtr<HostCallback>> table, Effects effects) {

@@ -92,16 +92,23 @@ static Registry &registry() {
 
 static thread_local NestedOrder *nested = nullptr;
 
-EffectfulLaunch::EffectfulLaunch(const Launch &request, bool ordered, uint64_t call)
+/// The last launch of this thread whose place is that of its call.
+static thread_local RefPtr<Token> lastOfThread;
+
+EffectfulLaunch::EffectfulLaunch(const Launch &request, Executable::Effects effects, uint64_t call)
     : launch(request), done(request.completes ? RefPtr<Token>(request.completes) : RefPtr<Token>::adopt(new Token())) {
   after.assign(launch.after, launch.after + launch.afterCount);
   Registry &all = registry();
   std::lock_guard<std::mutex> guard(all.lock);
-  if (ordered) {
+  const bool isOrdered = effects == Executable::Effects::Ordered;
+  if (isOrdered)
     before = std::exchange(nested ? nested->last : all.last, done);
-    if (before)
-      after.push_back(before.get());
-  }
+  // Only within a thread: threads that do not know each other need not wait for each other.
+  if (isOrdered || effects == Executable::Effects::OfThread)
+    beforeInThread = std::exchange(lastOfThread, done);
+  for (Token *token : {before.get(), beforeInThread.get()})
+    if (token)
+      after.push_back(token);
   if (all.inFlight.size() == all.inFlight.capacity())
     all.prune();
   all.inFlight.push_back({done, launch.resultCount == 0, call});

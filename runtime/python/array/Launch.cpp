@@ -13,7 +13,7 @@ using namespace pcrt::python;
 /// Makes a launch with effects: in its place of the order, and recorded for effects_barrier. The GIL is held; false
 /// with an exception set.
 static bool launchEffectful(Stream &stream, const Launch &launch, Stream::LaunchPolicy policy) {
-  EffectfulLaunch effectful(launch, launch.executable->effects() == Executable::Effects::Ordered);
+  EffectfulLaunch effectful(launch, launch.executable->effects());
   if (policy == Stream::LaunchPolicy::Async) {
     effectful.enqueue(stream);
     return true;

@@ -178,7 +178,7 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts, co
     if (executable.effects() == Executable::Effects::None)
       stream.enqueue(launch);
     else
-      EffectfulLaunch(launch, executable.effects() == Executable::Effects::Ordered, call).enqueue(stream);
+      EffectfulLaunch(launch, executable.effects(), call).enqueue(stream);
     if (isOrdered) {
       const std::vector<RefPtr<Buffer>> &results = parts[number].results;
       lastOn(*parts[number].device) = results.empty() ? waitedFor[number] : RefPtr<Token>(results.front()->token());

@@ -102,7 +102,7 @@ struct Fixture {
       here ? stream.runInPlace(launch) : stream.enqueue(launch);
       return result;
     }
-    EffectfulLaunch effectful(launch, executable.effects() == Executable::Effects::Ordered);
+    EffectfulLaunch effectful(launch, executable.effects());
     if (here)
       CHECK(effectful.runInPlace(stream, nullptr));
     else
@@ -367,7 +367,7 @@ static void aPlaceThatIsNotTakenIsGivenUp() {
   RefPtr<Executable> executable =
       f.executable(looksAt, {callback([](auto *, auto *) { return Status::ok(); })}, Executable::Effects::Ordered);
   {
-    EffectfulLaunch abandoned(Launch{executable.get(), nullptr, 0, nullptr, 0, nullptr}, /*ordered=*/true);
+    EffectfulLaunch abandoned(Launch{executable.get(), nullptr, 0, nullptr, 0, nullptr}, Executable::Effects::Ordered);
   }
   CHECK(read(f.launch(*executable, 2)) == 2);
 }

@@ -598,3 +598,15 @@ os._exit(0)
     out, err, status = python(code)
     assert out.startswith("seen 1\n"), (out, err)
     assert (sorted(out.split()), status) == (["1", "2", "3", "seen", "seen", "seen"], 0), (out, err)
+
+
+def test_calls_outside_of_compiled_functions_follow_the_order_of_their_thread():
+    seen = []
+    for number in range(8):
+        slow = pnp.linalg.inv(pnp.eye(300) * (number + 1))[0, 0] * (number + 1)
+        debug.callback(lambda x, number=number: seen.append(2 * number), slow)
+        debug.callback(lambda number=number: seen.append(2 * number + 1))
+        io_callback(lambda x, number=number: seen.append(2 * number + 100), None, slow)
+        debug.callback(lambda number=number: seen.append(2 * number + 101), ordered=True)
+    pc.effects_barrier()
+    assert seen == [2 * number + each for number in range(8) for each in (0, 1, 100, 101)]
