@@ -6,6 +6,7 @@ A call gets the boxed inputs of a graph, and returns the list of its outputs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -35,12 +36,11 @@ Boxed = Callable[[list[Any]], list[Any]]
 
 def boxed(function: Boxed) -> Boxed:
     """The function, marked for torch. Torch's wrappers copy attributes of a function, not of a class."""
-
-    def run(args: list[Any]) -> list[Any]:
-        return function(args)
-
-    run._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
-    return run
+    if not isinstance(function, FunctionType):
+        callee = function
+        function = lambda args: callee(args)  # noqa: E731
+    function._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+    return function
 
 
 def call_of_graph(graph: torch.fx.Graph) -> Boxed:

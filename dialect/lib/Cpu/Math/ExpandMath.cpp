@@ -210,7 +210,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       op->getResult(0).replaceAllUsesWith(expander.expand(op->getOperands()));
       op->erase();
     }
-    getOperation().walk([&](LLVM::CallIntrinsicOp op) { expandSplit(op, vectorBits); });
+    getOperation().walk([&](LLVM::CallIntrinsicOp op) { expandRegisterForm(op, vectorBits); });
     // AVX-512 scales in one instruction.
     if (vectorBits < 512)
       getOperation().walk(expandScale);

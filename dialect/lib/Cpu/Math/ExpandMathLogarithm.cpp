@@ -46,43 +46,29 @@ Split splitByIntegers(Term x) {
   return {exponent, select((x < 0.0) | isNan(x), x.like(quietNan), split.fraction)};
 }
 
-/// For a vector of 512 bits, by AVX-512. The exponent of the mantissa, which is at least 3/4, is -1 or 0.
-Split splitInRegister(Term x) {
-  ImplicitLocOpBuilder &b = *x.b;
-  int64_t lanes = cast<VectorType>(x.type()).getNumElements();
-  StringRef suffix = x.isWide() ? "pd.512" : "ps.512";
-  auto constant = [&](int64_t bits, int64_t number) {
-    return LLVM::ConstantOp::create(b, b.getIntegerAttr(b.getIntegerType(bits), number)).getResult();
-  };
-  Value all = constant(lanes, -1), currentRounding = constant(32, 4);
-  auto exponentOf = [&](Term y) {
-    return y.of(LLVM::CallIntrinsicOp::create(b, y.type(), b.getStringAttr("llvm.x86.avx512.mask.getexp." + suffix),
-                                              ValueRange{y.value, y.value, all, currentRounding})
-                    .getResult(0));
-  };
-  // From 3/4 to 3/2; nan for negative numbers.
-  Value interval = constant(32, 15);
-  Term mantissa =
-      x.of(LLVM::CallIntrinsicOp::create(b, x.type(), b.getStringAttr("llvm.x86.avx512.mask.getmant." + suffix),
-                                         ValueRange{x.value, interval, x.value, all, currentRounding})
-               .getResult(0));
-  return {exponentOf(x) - exponentOf(mantissa), mantissa - 1.0};
+Term exponentByIntegers(Term x) { return splitByIntegers(x).exponent; }
+Term fractionByIntegers(Term x) { return splitByIntegers(x).fraction; }
+
+constexpr int64_t currentRounding = 4;
+
+/// x without its exponent, from 3/4 to 3/2; nan for negative numbers.
+Term mantissaInRegister(Term x) {
+  Value interval = constantInteger(*x.b, 32, 15), rounding = constantInteger(*x.b, 32, currentRounding);
+  return callAvx512("mask.getmant", x, {x.value, interval, x.value, allLanes(x), rounding});
 }
 
-// Placeholders for the parts until expandSplit.
-constexpr char exponentIntrinsic[] = "array.logarithm.exponent";
-constexpr char fractionIntrinsic[] = "array.logarithm.fraction";
-
-/// The same. Some processors have vector instructions for it; for others this is expanded at the end.
-Split splitAny(Term x) {
-  if (!isa<VectorType>(x.type()))
-    return splitByIntegers(x);
-  auto call = [&](const char *name) {
-    return x.of(
-        LLVM::CallIntrinsicOp::create(*x.b, x.type(), x.b->getStringAttr(name), ValueRange{x.value}).getResult(0));
+// The exponent of the mantissa, which is at least 3/4, is -1 or 0.
+Term exponentInRegister(Term x) {
+  auto exponentOf = [](Term y) {
+    Value rounding = constantInteger(*y.b, 32, currentRounding);
+    return callAvx512("mask.getexp", y, {y.value, y.value, allLanes(y), rounding});
   };
-  return {call(exponentIntrinsic), call(fractionIntrinsic)};
+  return exponentOf(x) - exponentOf(mantissaInRegister(x));
 }
+
+Term fractionInRegister(Term x) { return mantissaInRegister(x) - 1.0; }
+
+Split splitAny(Term x) { return {logarithmExponent(x), logarithmFraction(x)}; }
 
 /// log(1 + fraction) = f - (f^2/2 - rest). In f64, with s = f / (2 + f), it is 2 artanh(s) = 2s + s^3 T(s^2), and 2s is
 /// f - f^2/2 + s f^2/2. In f32 it is a polynomial without a division, f + f^2 (f T(f) - 1/2), with T as in S. L.
@@ -172,21 +158,8 @@ Term expandLog10(Term x) {
   return fma(split.exponent, x.either(0.30102999566398114, 0.3010299801826477), small);
 }
 
-void expandSplit(LLVM::CallIntrinsicOp op, unsigned vectorBits) {
-  bool isExponent = op.getIntrin() == exponentIntrinsic;
-  if (!isExponent && op.getIntrin() != fractionIntrinsic)
-    return;
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  Term x{&b, op.getArgs()[0]};
-  auto partOf = [&](Split split) { return (isExponent ? split.exponent : split.fraction).value; };
-  Value part = vectorBits < 512
-                   ? partOf(splitByIntegers(x))
-                   : inParts(
-                         b, x.value, 512 / x.element().getIntOrFloatBitWidth(),
-                         [&](ValueRange registers) { return partOf(splitInRegister(x.of(registers[0]))); });
-  op.getResult(0).replaceAllUsesWith(part);
-  op.erase();
-}
+const RegisterForm logarithmExponent = {"array.logarithm.exponent", exponentByIntegers, exponentInRegister};
+const RegisterForm logarithmFraction = {"array.logarithm.fraction", fractionByIntegers, fractionInRegister};
 
 //===--- Inverse hyperbolic functions -----------------------------------------------------------------------------===//
 

@@ -1,4 +1,5 @@
-// Splits vectors of any length into registers, and joins them again. For the files ExpandMath*.cpp.
+// Vectors of any length in registers, and functions that have a form of their own for registers. For the files
+// ExpandMath*.cpp.
 #include "ExpandMathTerm.h"
 
 namespace mlir::array {
@@ -35,6 +36,39 @@ Value inParts(ImplicitLocOpBuilder &b, ValueRange vectors, int64_t lanes, functi
     results.push_back(function(parts));
   }
   return join(b, results, count);
+}
+
+Value constantInteger(ImplicitLocOpBuilder &b, unsigned bits, int64_t number) {
+  return LLVM::ConstantOp::create(b, b.getIntegerAttr(b.getIntegerType(bits), number));
+}
+
+Value allLanes(Term x) {
+  return constantInteger(*x.b, static_cast<unsigned>(cast<VectorType>(x.type()).getNumElements()), -1);
+}
+
+static Term call(const Twine &name, Term x, ValueRange args) {
+  return x.of(LLVM::CallIntrinsicOp::create(*x.b, x.type(), x.b->getStringAttr(name), args).getResult(0));
+}
+
+Term callAvx512(StringRef name, Term x, ValueRange args) {
+  return call("llvm.x86.avx512." + name + (x.isWide() ? ".pd.512" : ".ps.512"), x, args);
+}
+
+Term RegisterForm::operator()(Term x) const { return isa<VectorType>(x.type()) ? call(name, x, x.value) : general(x); }
+
+void expandRegisterForm(LLVM::CallIntrinsicOp op, unsigned vectorBits) {
+  for (const RegisterForm *form : {&logarithmExponent, &logarithmFraction, &reciprocalRoot}) {
+    if (op.getIntrin() != form->name)
+      continue;
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Term x{&b, op.getArgs()[0]};
+    int64_t lanes = 512 / x.element().getIntOrFloatBitWidth();
+    auto inRegister = [&](ValueRange registers) { return form->inRegister(x.of(registers[0])).value; };
+    Value result = vectorBits < 512 ? form->general(x).value : inParts(b, x.value, lanes, inRegister);
+    op.getResult(0).replaceAllUsesWith(result);
+    op.erase();
+    return;
+  }
 }
 
 } // namespace mlir::array

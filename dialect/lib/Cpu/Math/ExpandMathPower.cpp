@@ -107,7 +107,7 @@ Term expandPow(Term x, Term y) {
 // 2003). Steps of the third order (A. S. Householder, "The Numerical Treatment of a Single Nonlinear Equation", 1970)
 // and, for f64, one of the second follow. With the fused residual of the last step the error is below one unit in the
 // last place, as that of a root and a division, which take up to twice as long in vectors.
-Term expandRsqrt(Term x) {
+static Term rootByIntegers(Term x) {
   Term isSmall = x < x.either(0x1p-1022, 0x1p-126);
   Term a = select(isSmall, x * x.either(0x1p64, 0x1p32), x);
   Term bits = a.bits();
@@ -124,6 +124,19 @@ Term expandRsqrt(Term x) {
   special = select(x == infinity, x.like(0.0), special);
   return select((x > 0.0) & (x < infinity), root, special);
 }
+
+// The instruction gives 14 bits, also of denormal numbers; one step of the third (f32) or fifth order (f64) gives the
+// others. The residual of a special value is nan: the guess is its result.
+static Term rootInRegister(Term x) {
+  Term guess = callAvx512("rsqrt14", x, {x.value, x.value, allLanes(x)});
+  Term e = fma(-(x * guess), guess, 1.0);
+  Term series = x.isWide() ? polynomial(e, {35.0 / 128, 5.0 / 16, 3.0 / 8, 0.5}) : fma(e, 0.375, e.like(0.5));
+  return select(isNan(e), guess, fma(guess * e, series, guess));
+}
+
+const RegisterForm reciprocalRoot = {"array.reciprocal_root", rootByIntegers, rootInRegister};
+
+Term expandRsqrt(Term x) { return reciprocalRoot(x); }
 
 // A third of the upper bits is a first guess to 5 bits (W. Kahan, "Computing a real cube root", 1991); each of Halley's
 // steps triples them. The steps are written as corrections with a fused residual, and in quarters, so that 3a does not

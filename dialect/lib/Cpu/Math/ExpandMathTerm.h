@@ -189,8 +189,26 @@ Rounded roundProduct(Term x, double factor);
 Term scale(Term y, Term n);
 /// Replaces the scaling of a vector by multiplications.
 void expandScale(LLVM::CallIntrinsicOp op);
-/// Replaces the parts of logarithms by AVX-512 instructions, or by arithmetic on integers.
-void expandSplit(LLVM::CallIntrinsicOp op, unsigned vectorBits);
+
+/// A function that AVX-512 has instructions for. Until the end of the pass it is a call of the intrinsic `name`.
+struct RegisterForm {
+  const char *name;
+  /// For any processor.
+  Term (*general)(Term x);
+  /// For one register of 512 bits.
+  Term (*inRegister)(Term x);
+
+  Term operator()(Term x) const;
+};
+extern const RegisterForm logarithmExponent, logarithmFraction, reciprocalRoot;
+
+Value constantInteger(ImplicitLocOpBuilder &b, unsigned bits, int64_t number);
+/// The mask of all lanes of a register.
+Value allLanes(Term x);
+/// A call of an AVX-512 intrinsic for registers of the type of x, which is also that of the result.
+Term callAvx512(StringRef name, Term x, ValueRange args);
+/// Replaces a call of a RegisterForm by one of its forms.
+void expandRegisterForm(LLVM::CallIntrinsicOp op, unsigned vectorBits);
 
 /// e^r - 1 for |r| <= ln(2)/2.
 Term smallExpm1(Term r);
