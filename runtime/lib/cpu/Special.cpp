@@ -1,48 +1,23 @@
 // The library routine of the special functions: one loop over the elements, with the function for the code. f32 is
-// computed in f64 and rounded once.
+// computed in f64, and rounded once.
 #include "Rows.h"
 #include "SpecialFunctions.h"
 #include "runtime/DType.h"
 #include "support/LibraryCalls.h"
 
+#include <utility>
+
 using namespace pcrt;
 
 namespace {
 
-using One = double (*)(double);
-using Two = double (*)(double, double);
-using Three = double (*)(double, double, double);
-using Four = double (*)(double, double, double, double);
-
-template <typename Float> void apply(One function, const PcrtTensor *inputs, const PcrtTensor &output, int64_t count) {
-  const auto *x = static_cast<const Float *>(inputs[0].data);
+/// A function of floats is chosen among the overloads: most have one for f64 alone.
+template <typename Float, typename Function, size_t... I>
+void apply(Function function, const PcrtTensor *inputs, const PcrtTensor &output, int64_t count,
+           std::index_sequence<I...>) {
   auto *y = static_cast<Float *>(output.data);
   for (int64_t i = 0; i < count; ++i)
-    y[i] = static_cast<Float>(function(x[i]));
-}
-
-template <typename Float> void apply(Two function, const PcrtTensor *inputs, const PcrtTensor &output, int64_t count) {
-  const auto *a = static_cast<const Float *>(inputs[0].data), *b = static_cast<const Float *>(inputs[1].data);
-  auto *y = static_cast<Float *>(output.data);
-  for (int64_t i = 0; i < count; ++i)
-    y[i] = static_cast<Float>(function(a[i], b[i]));
-}
-
-template <typename Float>
-void apply(Three function, const PcrtTensor *inputs, const PcrtTensor &output, int64_t count) {
-  const auto *a = static_cast<const Float *>(inputs[0].data), *b = static_cast<const Float *>(inputs[1].data),
-             *c = static_cast<const Float *>(inputs[2].data);
-  auto *y = static_cast<Float *>(output.data);
-  for (int64_t i = 0; i < count; ++i)
-    y[i] = static_cast<Float>(function(a[i], b[i], c[i]));
-}
-
-template <typename Float> void apply(Four function, const PcrtTensor *inputs, const PcrtTensor &output, int64_t count) {
-  const auto *a = static_cast<const Float *>(inputs[0].data), *b = static_cast<const Float *>(inputs[1].data),
-             *c = static_cast<const Float *>(inputs[2].data), *d = static_cast<const Float *>(inputs[3].data);
-  auto *y = static_cast<Float *>(output.data);
-  for (int64_t i = 0; i < count; ++i)
-    y[i] = static_cast<Float>(function(a[i], b[i], c[i], d[i]));
+    y[i] = static_cast<Float>(function(static_cast<const Float *>(inputs[I].data)[i]...));
 }
 
 int32_t inputsOf(int64_t code) {
@@ -62,7 +37,8 @@ void applyCode(int64_t code, const PcrtTensor *inputs, const PcrtTensor &output,
   switch (code) {
 #define PCRT_CASE(name, code, arity)                                                                                   \
   case code:                                                                                                           \
-    return apply<Float>(special::name, inputs, output, count);
+    return apply<Float>([](auto... x) { return special::name(x...); }, inputs, output, count,                          \
+                        std::make_index_sequence<arity>());
     PCRT_SPECIAL_FUNCTIONS(PCRT_CASE)
 #undef PCRT_CASE
   default:

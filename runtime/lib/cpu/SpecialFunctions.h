@@ -22,6 +22,11 @@ PCRT_SPECIAL_FUNCTIONS(PCRT_DECLARE)
 #undef PCRT_DOUBLES_3
 #undef PCRT_DOUBLES_4
 
+/// f32 has versions of its own where doubles suffice for it: extended precision takes several times as long.
+float hyp1f1(float a, float b, float x);
+float hyp1f1_grad_a(float a, float b, float x);
+float hyp1f1_grad_b(float a, float b, float x);
+
 using Extended = long double;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

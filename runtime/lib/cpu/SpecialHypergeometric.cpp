@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
+#include <optional>
 
 using namespace pcrt::special;
 
@@ -62,6 +64,75 @@ template <typename Function> double slopeOf(Extended h, Function at) {
 // 1F1
 //===----------------------------------------------------------------------===//
 
+/// What a series gives: the value, or its derivative by a parameter.
+enum class Of { Value, SlopeOfA, SlopeOfB };
+
+/// The sum of a^(n) / b^(n) x^n / n! (DLMF 13.2.2), or its derivative, term by term. Empty if the terms cancel so much
+/// that the sum may be off by more than `tolerance` of it.
+template <Of of, typename Real> std::optional<Real> confluentSeries(Real a, Real b, Real x, Real tolerance) {
+  constexpr Real epsilon = std::numeric_limits<Real>::epsilon();
+  if (!(std::fabs(x) < 50))
+    return std::nullopt;
+  // A term, its derivative, and the sum of either.
+  Real term = 1, slope = 0, sum = of == Of::Value ? 1 : 0, magnitude = sum;
+  for (int n = 0; n < 1000; ++n) {
+    Real last = b + n, divisor = 1 / (last * (n + 1)), factor = x * divisor, ratio = (a + n) * factor;
+    if constexpr (of == Of::SlopeOfA)
+      slope = slope * ratio + term * factor;
+    if constexpr (of == Of::SlopeOfB)
+      slope = (slope - term * (n + 1) * divisor) * ratio;
+    term *= ratio;
+    Real next = of == Of::Value ? term : slope, size = std::fabs(next);
+    sum += next;
+    magnitude += size;
+    if (!(magnitude < infinity)) // at a pole
+      break;
+    // The derivative of the next term is a multiple of this term, too.
+    if (of != Of::Value)
+      size = std::max(size, std::fabs(term));
+    if (n + 1 > -a && n + 1 > -b && size <= std::fabs(sum) * epsilon * Real(0.25)) {
+      if (magnitude * epsilon <= std::fabs(sum) * std::max(tolerance, 4 * epsilon))
+        return sum;
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The same, or by Kummer's transformation (DLMF 13.2.39), whose terms have one sign for many x < 0.
+template <Of of, typename Real> std::optional<Real> confluentSum(Real a, Real b, Real x, Real tolerance) {
+  if (std::optional<Real> sum = confluentSeries<of>(a, b, x, tolerance))
+    return sum;
+  if (!(x < 0))
+    return std::nullopt;
+  constexpr Of first = of == Of::Value ? Of::Value : Of::SlopeOfA;
+  std::optional<Real> sum = confluentSeries<first>(b - a, b, -x, tolerance);
+  if (!sum)
+    return std::nullopt;
+  if constexpr (of == Of::SlopeOfA)
+    sum = -*sum;
+  if constexpr (of == Of::SlopeOfB) {
+    std::optional<Real> other = confluentSeries<Of::SlopeOfB>(b - a, b, -x, tolerance);
+    if (!other || std::fabs(*sum + *other) * std::max(tolerance, 4 * std::numeric_limits<Real>::epsilon()) <
+                      std::fabs(*sum) * std::numeric_limits<Real>::epsilon())
+      return std::nullopt;
+    sum = *sum + *other;
+  }
+  return std::exp(x) * *sum;
+}
+
+/// The tolerances of f64 by extended precision, and of f32 by doubles.
+constexpr Extended toleranceOfDoubles = 0x1p-54L;
+constexpr double toleranceOfFloats = 0x1p-27;
+/// Differences lose more.
+constexpr Extended toleranceOfSlopes = 0x1p-44L;
+
+template <Of of> float singleConfluent(float a, float b, float x, double (*wide)(double, double, double)) {
+  if (std::optional<double> sum = confluentSum<of, double>(a, b, x, toleranceOfFloats))
+    return static_cast<float>(*sum);
+  return static_cast<float>(wide(a, b, x));
+}
+
 Extended confluent(Extended a, Extended b, Extended x) {
   if (std::isnan(a) || std::isnan(b) || std::isnan(x))
     return undefined;
@@ -71,17 +142,8 @@ Extended confluent(Extended a, Extended b, Extended x) {
     return infinity;
   if (a == b)
     return std::exp(x);
-  // Terms of one sign, or terms too small to cancel: the series itself.
-  if (std::fabs(x) < 1 || (x > 0 && a > 0 && b > 0 && x < 50)) {
-    Extended term = 1, sum = 1;
-    for (int n = 0; n < 10000; ++n) {
-      term *= (a + n) / (b + n) * x / (n + 1);
-      sum += term;
-      if (!(std::fabs(term) > std::fabs(sum) * 1e-21L)) // a nan ends it, too
-        break;
-    }
-    return sum;
-  }
+  if (std::optional<Extended> sum = confluentSum<Of::Value>(a, b, x, toleranceOfDoubles))
+    return *sum;
   if (std::isinf(a) || std::isinf(b) || std::isinf(x))
     return x > 0 && a > 0 && b > 0 && !std::isinf(a) && !std::isinf(b) ? infinity : undefined;
 #ifdef __cpp_exceptions
@@ -216,11 +278,25 @@ double pcrt::special::sph_legendre(double degree, double order, double theta) {
 double pcrt::special::hyp1f1(double a, double b, double x) { return static_cast<double>(confluent(a, b, x)); }
 
 double pcrt::special::hyp1f1_grad_a(double a, double b, double x) {
+  if (auto slope = confluentSum<Of::SlopeOfA, Extended>(a, b, x, toleranceOfSlopes))
+    return static_cast<double>(*slope);
   return slopeOf(reach(a), [&](Extended step) { return confluent(a + step, b, x); });
 }
 
 double pcrt::special::hyp1f1_grad_b(double a, double b, double x) {
+  if (auto slope = confluentSum<Of::SlopeOfB, Extended>(a, b, x, toleranceOfSlopes))
+    return static_cast<double>(*slope);
   return slopeOf(reachBetweenPoles(b), [&](Extended step) { return confluent(a, b + step, x); });
+}
+
+float pcrt::special::hyp1f1(float a, float b, float x) { return singleConfluent<Of::Value>(a, b, x, hyp1f1); }
+
+float pcrt::special::hyp1f1_grad_a(float a, float b, float x) {
+  return singleConfluent<Of::SlopeOfA>(a, b, x, hyp1f1_grad_a);
+}
+
+float pcrt::special::hyp1f1_grad_b(float a, float b, float x) {
+  return singleConfluent<Of::SlopeOfB>(a, b, x, hyp1f1_grad_b);
 }
 
 double pcrt::special::hyp2f1(double a, double b, double c, double x) { return static_cast<double>(gauss(a, b, c, x)); }
