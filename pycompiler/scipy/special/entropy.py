@@ -150,29 +150,42 @@ _weighted_log_ratio.defjvps(
 def _log_ratio(p: Array, q: Array) -> Array:
     """log(p / q), for p >= 0 and q > 0.
 
-    Near 1, the quotient loses digits that the difference has. If the quotient overflows or underflows, finite numbers
-    are scaled.
+    Near 1, the quotient loses digits that the difference has: there it is 2 artanh((p - q) / (p + q)), by its series.
+    If the quotient overflows or underflows, finite numbers are scaled. One division serves all three.
     """
-    ratio = lax.div(p, q)
-    near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
-    close = lax.log1p(lax.select(near, lax.div(lax.sub(p, q), q), _constant(p, 0)))
     limits = dtypes.finfo(get_aval(p).dtype)
-    most, least = float(limits.max), float(limits.tiny)
-    over, under = (
-        lax.bitwise_and(out, lax.le(x, most)) for out, x in ((lax.gt(ratio, most), p), (lax.lt(ratio, least), q))
-    )
+    most = float(limits.max)
+    near = lax.bitwise_and(lax.gt(p, lax.mul(q, 0.7)), lax.lt(p, lax.mul(q, 1.4)))
+    over = lax.bitwise_and(lax.gt(p, lax.mul(q, most)), lax.le(p, most))
+    # p < q tiny, without its product: that is denormal, for which processors take long.
+    small = int(limits.minexp) // 4
+    tiny = lax.lt(lax.mul(p, 2.0 ** (small - int(limits.minexp))), lax.mul(q, 2.0**small))
+    under = lax.bitwise_and(tiny, lax.le(q, most))
 
-    def by_size(where_over: float, where_under: float, elsewhere: float) -> Array:
-        otherwise = lax.select(under, _constant(p, where_under), _constant(p, elsewhere))
+    def by_size(where_over: float, where_under: float, elsewhere: Array) -> Array:
+        otherwise = lax.select(under, _constant(p, where_under), elsewhere)
         return lax.select(over, _constant(p, where_over), otherwise)
 
     # The scale takes four fifths of the exponents on each side, so that the greatest quotient, by the least denormal
-    # number, fits.
+    # number, fits. Elsewhere great numbers are scaled, too: their sum would overflow.
     bits = -(-4 * int(limits.maxexp) // 5)
     less, more = 2.0**-bits, 2.0**bits
-    scaled = lax.div(lax.mul(p, by_size(less, more, 1)), lax.mul(q, by_size(more, less, 1)))
+    shrunk = lax.select(lax.gt(q, 1), _constant(p, 0.25), _constant(p, 1))
+    p, q = lax.mul(p, by_size(less, more, shrunk)), lax.mul(q, by_size(more, less, shrunk))
+    quotient = lax.div(lax.select(near, lax.sub(p, q), p), lax.select(near, lax.add(p, q), q))
     offset = 2 * bits * float(np.log(2))
-    return lax.select(near, close, lax.add(lax.log(scaled), by_size(offset, -offset, 0)))
+    far = lax.add(lax.log(quotient), by_size(offset, -offset, _constant(p, 0)))
+    return lax.select(near, _twice_artanh(quotient), far)
+
+
+def _twice_artanh(x: Array) -> Array:
+    """2 artanh(x) for |x| < 0.18, by Taylor's series: each term has five bits more."""
+    square = lax.mul(x, x)
+    terms = int(dtypes.finfo(get_aval(x).dtype).nmant) // 5 + 1
+    series = _constant(x, 2 / (2 * terms + 1))
+    for k in range(terms - 1, 0, -1):
+        series = lax.add(lax.mul(series, square), _constant(x, 2 / (2 * k + 1)))
+    return lax.add(lax.mul(lax.mul(series, square), x), lax.mul(x, 2.0))
 
 
 _log_ratio.defjvps(lambda t, out, p, q: lax.div(t, p), lambda t, out, p, q: lax.neg(lax.div(t, q)))
