@@ -103,34 +103,31 @@ Term expandPow(Term x, Term y) {
   return select((y == 0.0) | (x == 1.0), x.like(1.0), result);
 }
 
-/// A step of the third order from a guess, or of the `fifth`.
-static Term nearerRoot(Term guess, Term residual, bool fifth) {
-  Term series =
-      fifth ? polynomial(residual, {35.0 / 128, 5.0 / 16, 3.0 / 8, 0.5}) : fma(residual, 0.375, residual.like(0.5));
-  return fma(guess * residual, series, guess);
+/// A step of the third order (A. S. Householder, "The Numerical Treatment of a Single Nonlinear Equation", 1970).
+static Term nearerRoot(Term root, Term residual) {
+  return fma(root * residual, fma(residual, 0.375, residual.like(0.5)), root);
 }
 
 static Term residualOf(Term x, Term root) { return fma(-(x * root), root, 1.0); }
 
-/// The residual with the rounding error of the product.
-static Term exactResidual(Term x, Term root) {
+/// The last step has a residual with the rounding error of the product, so its result is rounded once: it does not
+/// depend on the guess. All f32 numbers have the same result by both forms, f64 numbers but for one of 2^40.
+static Term lastRoot(Term x, Term root) {
   Term product = x * root, error = fma(x, root, -product);
-  return fma(-error, root, fma(-product, root, 1.0));
+  Term residual = fma(-error, root, fma(-product, root, 1.0));
+  return x.isWide() ? nearerRoot(root, residual) : fma(root * 0.5, residual, root);
 }
 
 // Half of the bits, subtracted from a constant, is a first guess to 3.5 % (C. Lomont, "Fast inverse square root",
-// 2003). Steps of the third order (A. S. Householder, "The Numerical Treatment of a Single Nonlinear Equation", 1970)
-// follow. The last step has an exact residual, so its result is rounded once: it does not depend on the guess. All f32
-// numbers have the same result by both forms; an f64 number has another one by chance, for one of 2^40.
+// 2003).
 static Term rootByIntegers(Term x) {
   Term isSmall = x < x.either(0x1p-1022, 0x1p-126);
   Term a = select(isSmall, x * x.either(0x1p64, 0x1p32), x);
   Term bits = a.bits();
   Term root = (bits.likeInt(x.either<int64_t>(0x5FE6EB50C7B537A9, 0x5F375A86)) - (bits >> 1)).asFloat();
   for (int step = 0; step < 2; ++step)
-    root = nearerRoot(root, residualOf(a, root), /*fifth=*/false);
-  Term residual = exactResidual(a, root);
-  root = x.isWide() ? nearerRoot(root, residual, /*fifth=*/false) : fma(root * 0.5, residual, root);
+    root = nearerRoot(root, residualOf(a, root));
+  root = lastRoot(a, root);
   root = select(isSmall, root * x.either(0x1p32, 0x1p16), root);
   Term special = select(x == 0.0, copysign(x.like(infinity), x), x.like(std::numeric_limits<double>::quiet_NaN()));
   special = select(x == infinity, x.like(0.0), special);
@@ -142,8 +139,7 @@ static Term rootByIntegers(Term x) {
 static Term rootInRegister(Term x) {
   Term guess = callAvx512("rsqrt14", x, {x.value, x.value, allLanes(x)});
   Term residual = residualOf(x, guess);
-  Term root = nearerRoot(guess, residual, /*fifth=*/x.isWide());
-  return select(isNan(residual), guess, fma(root * 0.5, exactResidual(x, root), root));
+  return select(isNan(residual), guess, lastRoot(x, nearerRoot(guess, residual)));
 }
 
 const RegisterForm reciprocalRoot = {"array.reciprocal_root", rootByIntegers, rootInRegister};
