@@ -16,6 +16,44 @@ using namespace pcrt;
 
 namespace {
 
+//===-- Long lines ----------------------------------------------------------------------------------------------===//
+
+/// The minimum length of a line that threads share, and of a part of it.
+constexpr size_t sharedLine = size_t(1) << 16, shortestPart = size_t(1) << 14;
+
+/// Calls body(i) for the elements of a line, in as many threads as are free. `ns` is the time of a call.
+template <typename Body> void forElements(const PcrtFrame *frame, size_t count, double ns, const Body &body) {
+  auto parts = static_cast<int64_t>((count + shortestPart - 1) / shortestPart);
+  library::overPieces(frame, parts, ns * shortestPart, [&](int64_t part) {
+    size_t begin = static_cast<size_t>(part) * shortestPart, end = std::min(begin + shortestPart, count);
+    for (size_t i = begin; i < end; ++i)
+      body(i);
+  });
+}
+
+/// Sorts a line in as many threads as are free: words are selected that divide it into parts, and the parts are sorted.
+/// Equal words are identical, so the result does not depend on the threads.
+template <typename Word>
+void sortShared(const PcrtFrame *frame, Word *words, size_t count, void (*sort)(Word *, size_t),
+                void (*select)(Word *, size_t, size_t)) {
+  int64_t threads = count < sharedLine ? 1 : library::threadsOf(frame);
+  if (threads < 2)
+    return sort(words, count);
+  auto begin = [&](int64_t part, int64_t parts) { return count * static_cast<size_t>(part) / size_t(parts); };
+  auto ns = [&](int64_t parts) { return 2.0 * static_cast<double>(count / size_t(parts)); };
+  int64_t parts = 1;
+  // Twice as many parts as threads: one of them may be late.
+  for (; parts < 2 * threads && count / size_t(2 * parts) >= shortestPart; parts *= 2)
+    library::overPieces(frame, parts, ns(parts), [&](int64_t part) {
+      size_t first = begin(part, parts), middle = begin(2 * part + 1, 2 * parts);
+      select(words + first, middle - first, begin(part + 1, parts) - first);
+    });
+  library::overPieces(frame, parts, 4 * ns(parts), [&](int64_t part) {
+    size_t first = begin(part, parts);
+    sort(words + first, begin(part + 1, parts) - first);
+  });
+}
+
 //===-- Several operands ----------------------------------------------------------------------------------------===//
 
 /// A key with the position of its element.
@@ -27,8 +65,9 @@ struct Placed {
 /// The positions of a line's elements in sorted order.
 class LineSorter {
 public:
-  LineSorter(const PcrtTensor *inputs, int64_t keyCount, const Lines &lines)
-      : inputs(inputs), keyCount(keyCount), lines(lines), length(static_cast<size_t>(lines.length)), words(length) {}
+  LineSorter(const PcrtFrame *frame, const PcrtTensor *inputs, int64_t keyCount, const Lines &lines)
+      : frame(frame), inputs(inputs), keyCount(keyCount), lines(lines), length(static_cast<size_t>(lines.length)),
+        words(length) {}
 
   const std::vector<uint64_t> &sort(int64_t line) {
     if (keyCount == 1 && keyBits(0) <= 32 && length <= UINT32_MAX)
@@ -46,17 +85,20 @@ private:
   template <typename Use> void forKeys(int64_t key, int64_t line, Use use) const {
     withKeys(inputs[key].dtype, [&](auto kind) {
       using Kind = decltype(kind);
-      const auto *element = static_cast<const typename Kind::Bits *>(inputs[key].data) + lines.start(line);
-      for (size_t i = 0; i < length; ++i, element += lines.stride)
-        use(i, static_cast<uint64_t>(Kind::key(*element)));
+      const auto *elements = static_cast<const typename Kind::Bits *>(inputs[key].data) + lines.start(line);
+      forElements(frame, length, .5, [&](size_t i) {
+        use(i, static_cast<uint64_t>(Kind::key(elements[static_cast<int64_t>(i) * lines.stride])));
+      });
     });
   }
 
   void sortPacked(int64_t line) {
     forKeys(0, line, [&](size_t i, uint64_t key) { words[i] = key << 32 | i; });
-    sortWords(words.data(), length, scratch, 32, 32 + keyBits(0));
-    for (uint64_t &word : words)
-      word &= UINT32_MAX;
+    if (const VectorSort *vectors = vectorSort())
+      sortShared(frame, words.data(), length, vectors->sort64, vectors->select64);
+    else
+      sortWords(words.data(), length, scratch, 32, 32 + keyBits(0));
+    forElements(frame, length, .3, [&](size_t i) { words[i] &= UINT32_MAX; });
   }
 
   /// The last key first: each pass is stable, so earlier keys win.
@@ -78,6 +120,7 @@ private:
       words[i] = placed[i].position;
   }
 
+  const PcrtFrame *const frame;
   const PcrtTensor *inputs;
   const int64_t keyCount;
   const Lines &lines;
@@ -96,38 +139,35 @@ struct Pair {
 /// output[i] = input[order[i]] along one line. An operand may share the memory of its result: the line is then read
 /// before it is written.
 template <typename Bits>
-void permuteAs(const PcrtTensor &input, const PcrtTensor &output, int64_t start, int64_t stride,
+void permuteAs(const PcrtFrame *frame, const PcrtTensor &input, const PcrtTensor &output, int64_t start, int64_t stride,
                const std::vector<uint64_t> &order, std::vector<uint64_t> &scratch) {
   const Bits *source = static_cast<const Bits *>(input.data) + start;
   Bits *target = static_cast<Bits *>(output.data) + start;
   size_t length = order.size();
   auto ordered = [&](size_t i) { return source[static_cast<int64_t>(order[i]) * stride]; };
   if (source != target) {
-    for (size_t i = 0; i < length; ++i)
-      target[static_cast<int64_t>(i) * stride] = ordered(i);
+    forElements(frame, length, 1, [&](size_t i) { target[static_cast<int64_t>(i) * stride] = ordered(i); });
     return;
   }
   scratch.resize((length * sizeof(Bits) + 7) / 8);
   auto *copy = reinterpret_cast<Bits *>(scratch.data());
-  for (size_t i = 0; i < length; ++i)
-    copy[i] = ordered(i);
-  for (size_t i = 0; i < length; ++i)
-    target[static_cast<int64_t>(i) * stride] = copy[i];
+  forElements(frame, length, 1, [&](size_t i) { copy[i] = ordered(i); });
+  forElements(frame, length, .3, [&](size_t i) { target[static_cast<int64_t>(i) * stride] = copy[i]; });
 }
 
-void permute(const PcrtTensor &input, const PcrtTensor &output, int64_t start, int64_t stride,
+void permute(const PcrtFrame *frame, const PcrtTensor &input, const PcrtTensor &output, int64_t start, int64_t stride,
              const std::vector<uint64_t> &order, std::vector<uint64_t> &scratch) {
   switch (byteSize(static_cast<DType>(input.dtype))) {
   case 1:
-    return permuteAs<uint8_t>(input, output, start, stride, order, scratch);
+    return permuteAs<uint8_t>(frame, input, output, start, stride, order, scratch);
   case 2:
-    return permuteAs<uint16_t>(input, output, start, stride, order, scratch);
+    return permuteAs<uint16_t>(frame, input, output, start, stride, order, scratch);
   case 4:
-    return permuteAs<uint32_t>(input, output, start, stride, order, scratch);
+    return permuteAs<uint32_t>(frame, input, output, start, stride, order, scratch);
   case 8:
-    return permuteAs<uint64_t>(input, output, start, stride, order, scratch);
+    return permuteAs<uint64_t>(frame, input, output, start, stride, order, scratch);
   default:
-    return permuteAs<Pair>(input, output, start, stride, order, scratch);
+    return permuteAs<Pair>(frame, input, output, start, stride, order, scratch);
   }
 }
 
@@ -136,9 +176,9 @@ void permute(const PcrtTensor &input, const PcrtTensor &output, int64_t start, i
 /// Sorts the lines of a single operand: its elements are the bits of their keys.
 template <typename Kind> class ValueSorter {
 public:
-  ValueSorter(const PcrtTensor &input, const PcrtTensor &output, const Lines &lines)
-      : lines(lines), length(static_cast<size_t>(lines.length)), source(static_cast<const Bits *>(input.data)),
-        target(static_cast<Bits *>(output.data)) {}
+  ValueSorter(const PcrtFrame *frame, const PcrtTensor &input, const PcrtTensor &output, const Lines &lines)
+      : frame(frame), lines(lines), length(static_cast<size_t>(lines.length)),
+        source(static_cast<const Bits *>(input.data)), target(static_cast<Bits *>(output.data)) {}
 
   void sort() {
     if (lines.stride == 1)
@@ -216,18 +256,19 @@ private:
 
   void sortInPlace(Bits *line, const VectorSort &vectors) const {
     constexpr bool isSingle = sizeof(Bits) == 4;
+    auto sort = [&](auto *words, auto... functions) { sortShared(frame, words, length, functions...); };
     if constexpr (Kind::isFloat && isSingle)
-      vectors.sortF32(reinterpret_cast<float *>(line), length);
+      sort(reinterpret_cast<float *>(line), vectors.sortF32, vectors.selectF32);
     else if constexpr (Kind::isFloat)
-      vectors.sortF64(reinterpret_cast<double *>(line), length);
+      sort(reinterpret_cast<double *>(line), vectors.sortF64, vectors.selectF64);
     else if constexpr (Kind::isSigned && isSingle)
-      vectors.sortI32(reinterpret_cast<int32_t *>(line), length);
+      sort(reinterpret_cast<int32_t *>(line), vectors.sortI32, vectors.selectI32);
     else if constexpr (Kind::isSigned)
-      vectors.sortI64(reinterpret_cast<int64_t *>(line), length);
+      sort(reinterpret_cast<int64_t *>(line), vectors.sortI64, vectors.selectI64);
     else if constexpr (isSingle)
-      vectors.sort32(line, length);
+      sort(line, vectors.sort32, vectors.select32);
     else
-      vectors.sort64(line, length);
+      sort(line, vectors.sort64, vectors.select64);
   }
 
   void sortKeys(const Bits *from, Bits *to) {
@@ -260,6 +301,7 @@ private:
         *nan++ = from[i];
   }
 
+  const PcrtFrame *const frame;
   const Lines &lines;
   const size_t length;
   const Bits *const source;
@@ -292,22 +334,23 @@ bool valid(const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outpu
 
 } // namespace
 
-static int32_t sortWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                         int32_t outputCount, const int64_t *params) {
+static int32_t sortWhole(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                         const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
   if (!valid(inputs, inputCount, outputs, outputCount, params))
     return PCRT_INVALID_ARGUMENT;
   Lines lines(inputs[0], params[0]);
   try {
     if (inputCount == 1) {
-      withKeys(inputs[0].dtype, [&](auto kind) { ValueSorter<decltype(kind)>(inputs[0], outputs[0], lines).sort(); });
+      withKeys(inputs[0].dtype,
+               [&](auto kind) { ValueSorter<decltype(kind)>(frame, inputs[0], outputs[0], lines).sort(); });
       return PCRT_OK;
     }
-    LineSorter sorter(inputs, params[1], lines);
+    LineSorter sorter(frame, inputs, params[1], lines);
     std::vector<uint64_t> scratch;
     for (int64_t line = 0; line < lines.count(); ++line) {
       const std::vector<uint64_t> &order = sorter.sort(line);
       for (int32_t i = 0; i < inputCount; ++i)
-        permute(inputs[i], outputs[i], lines.start(line), lines.stride, order, scratch);
+        permute(frame, inputs[i], outputs[i], lines.start(line), lines.stride, order, scratch);
     }
   } catch (const std::bad_alloc &) {
     return PCRT_OUT_OF_MEMORY;

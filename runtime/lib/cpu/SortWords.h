@@ -25,7 +25,12 @@ struct VectorSort {
   /// The numbers must not include -0 or nan.
   void (*sortF32)(float *numbers, size_t count);
   void (*sortF64)(double *numbers, size_t count);
+  void (*select32)(uint32_t *words, size_t rank, size_t count);
   void (*select64)(uint64_t *words, size_t rank, size_t count);
+  void (*selectI32)(int32_t *numbers, size_t rank, size_t count);
+  void (*selectI64)(int64_t *numbers, size_t rank, size_t count);
+  void (*selectF32)(float *numbers, size_t rank, size_t count);
+  void (*selectF64)(double *numbers, size_t rank, size_t count);
 };
 
 extern const VectorSort vectorSortAvx2, vectorSortAvx512;

@@ -54,6 +54,7 @@ int32_t library::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const vo
                              int64_t grain) {
   return pcrt::parallelFor(pool(), frame, body, captured, count, grain);
 }
+int64_t library::threadsOf(const PcrtFrame *) { return threadsOfLoops(pool()); }
 
 // The compiler refuses to export programs with these.
 int32_t library::launch(const PcrtFrame *, int32_t, const PcrtLaunchShape *, void *const *) {

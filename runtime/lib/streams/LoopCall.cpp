@@ -7,12 +7,21 @@
 
 using namespace pcrt;
 
+/// The threads of the run's device; null if everything runs in the calling thread.
+static ThreadPool *poolOf(const PcrtFrame *frame) {
+  if (!frame || !frame->context)
+    return nullptr;
+  Device &device = RunContext::of(frame).device;
+  return device.stream().isInPlace() ? nullptr : &device.threads();
+}
+
 int32_t library::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
                              int64_t grain) {
-  if (!frame || !frame->context)
-    return body(frame, captured, 0, count);
-  Device &device = RunContext::of(frame).device;
-  if (device.stream().isInPlace())
-    return body(frame, captured, 0, count);
-  return pcrt::parallelFor(device.threads(), frame, body, captured, count, grain);
+  ThreadPool *pool = poolOf(frame);
+  return pool ? pcrt::parallelFor(*pool, frame, body, captured, count, grain) : body(frame, captured, 0, count);
+}
+
+int64_t library::threadsOf(const PcrtFrame *frame) {
+  ThreadPool *pool = poolOf(frame);
+  return pool ? threadsOfLoops(*pool) : 1;
 }

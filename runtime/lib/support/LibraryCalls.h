@@ -17,6 +17,9 @@ PCRT_LIBRARY_CALLS(PCRT_DECLARE)
 /// runs in the calling thread.
 int32_t parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain);
 
+/// The number of threads that may share a loop of parallelFor.
+int64_t threadsOf(const PcrtFrame *frame);
+
 /// Operations of the run's device: see PcrtLaunch and PcrtRead.
 int32_t launch(const PcrtFrame *frame, int32_t kernel, const PcrtLaunchShape *shape, void *const *params);
 int32_t read(const PcrtFrame *frame, const void *source, void *target, int64_t bytes);
