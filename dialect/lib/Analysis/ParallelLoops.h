@@ -20,8 +20,9 @@ inline constexpr llvm::StringLiteral kPrivateAttr = "array.private";
 /// The minimum work of a shared loop, and of a piece. Waking a thread takes 10 to 25 us.
 inline constexpr double kSharedNs = 30000, kPieceNs = 8000;
 
-/// The minimum work of a loop that threads share if they are awake: a program of many such loops keeps them so.
-inline constexpr double kOfferedNs = 2 * kPieceNs;
+/// The minimum work of a piece of a loop that threads take if they are awake, and of such a loop: a program of many
+/// such loops keeps them so. A thread that is awake takes about a microsecond to begin.
+inline constexpr double kGrainNs = 2000, kOfferedNs = 2 * kGrainNs;
 
 /// Marks a loop whose iterations are pieces: the number of iterations is large enough to share, or one.
 inline void markPieces(scf::ForOp loop) {
@@ -33,7 +34,7 @@ inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
   double total = nsOfIteration * double(trips);
   if (trips < 2 || total < kOfferedNs)
     return;
-  int64_t grain = std::max<int64_t>(1, std::ceil(kPieceNs / nsOfIteration));
+  int64_t grain = std::max<int64_t>(1, std::ceil(kGrainNs / nsOfIteration));
   // The runtime wakes threads for single iterations, which can be long.
   if (grain * 2 <= trips && (grain > 1 || total >= kSharedNs))
     loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));

@@ -24,7 +24,7 @@ private:
 /// Computes the iterations [0, count) of a loop, in pieces of at least `grain` iterations (except for the last one), in
 /// this thread and in idle threads of the pool; returns when all are done. The status is that of the first failing
 /// piece in the order of the loop. One piece in this thread: within another such loop, with one thread, after shutdown,
-/// and while no other thread is awake, for fewer than four pieces of several iterations.
+/// and while no other thread is awake, for fewer than 16 pieces of several iterations.
 int32_t parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
                     int64_t grain);
 

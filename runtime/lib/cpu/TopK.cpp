@@ -45,13 +45,16 @@ constexpr size_t shortLength = 1024, fewest = 16;
 /// The number of elements that are compared with the bound at once, and of elements, about a cache line, that are
 /// sampled together.
 constexpr size_t blockLength = 32, sampleLength = 16;
+/// The minimum length of a block of a long line that threads share.
+constexpr size_t sharedBlock = size_t(1) << 16;
 
 template <typename Kind> class LineChooser {
   using Bits = typename Kind::Bits;
   using Candidates = std::conditional_t<sizeof(Bits) <= 4, PackedCandidates, WideCandidates>;
-  using Word = typename Candidates::Word;
 
 public:
+  using Word = typename Candidates::Word;
+
   LineChooser(size_t length, size_t count) : length(length), count(count) {
     isWhole = length <= shortLength || count * fewest > length;
     if (isWhole) {
@@ -135,15 +138,38 @@ private:
 
 public:
   static size_t position(const Word &word) { return Candidates::position(word); }
+
+  /// The words of the maximum elements of a contiguous line, in order, by a block for each thread: each block has a
+  /// sample of its own.
+  static std::vector<Word> chooseShared(const PcrtFrame *frame, const Bits *line, size_t length, size_t count) {
+    auto blocks = std::min(static_cast<size_t>(library::threadsOf(frame)), length / sharedBlock);
+    size_t block = (length + blocks - 1) / blocks;
+    std::vector<Word> best(blocks * count);
+    library::overBlocks(frame, length, block, .7 * static_cast<double>(block), [&](size_t low, size_t high) {
+      LineChooser chooser(high - low, std::min(count, high - low));
+      const Word *chosen = chooser.choose(line + low);
+      Word *to = &best[low / block * count];
+      for (size_t i = 0; i < chooser.count; ++i)
+        to[i] = Candidates::make(Candidates::key(chosen[i]), low + Candidates::position(chosen[i]));
+      // A last block may have fewer elements: what fills it up comes after all elements.
+      std::fill(to + chooser.count, to + count, Candidates::make(0, length));
+    });
+    Candidates().sort(best.data(), best.size());
+    return best;
+  }
 };
 
 template <typename Kind>
-void chooseOfLines(const PcrtTensor &input, const PcrtTensor &values, const PcrtTensor &places, int64_t dimension) {
+void chooseOfLines(const PcrtFrame *frame, const PcrtTensor &input, const PcrtTensor &values, const PcrtTensor &places,
+                   int64_t dimension) {
   using Bits = typename Kind::Bits;
   Lines from(input, dimension), to(values, dimension);
   if (to.length == 0)
     return;
-  LineChooser<Kind> chooser(static_cast<size_t>(from.length), static_cast<size_t>(to.length));
+  auto length = static_cast<size_t>(from.length), count = static_cast<size_t>(to.length);
+  const bool isShared = length >= 2 * sharedBlock && count * fewest <= sharedBlock && library::threadsOf(frame) > 1;
+  LineChooser<Kind> chooser(isShared ? 0 : length, isShared ? 0 : count);
+  std::vector<typename LineChooser<Kind>::Word> best;
   std::vector<Bits> gathered(from.stride == 1 ? 0 : static_cast<size_t>(from.length));
   for (int64_t line = 0; line < from.count(); ++line) {
     const Bits *elements = static_cast<const Bits *>(input.data) + from.start(line);
@@ -152,7 +178,9 @@ void chooseOfLines(const PcrtTensor &input, const PcrtTensor &values, const Pcrt
         gathered[static_cast<size_t>(i)] = elements[i * from.stride];
       elements = gathered.data();
     }
-    const auto *chosen = chooser.choose(elements);
+    if (isShared)
+      best = LineChooser<Kind>::chooseShared(frame, elements, length, count);
+    const auto *chosen = isShared ? best.data() : chooser.choose(elements);
     Bits *value = static_cast<Bits *>(values.data) + to.start(line);
     int32_t *place = static_cast<int32_t *>(places.data) + to.start(line);
     for (int64_t i = 0; i < to.length; ++i) {
@@ -165,15 +193,15 @@ void chooseOfLines(const PcrtTensor &input, const PcrtTensor &values, const Pcrt
 
 } // namespace
 
-static int32_t top_kWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-                          int32_t outputCount, const int64_t *params) {
+static int32_t top_kWhole(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                          const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
   if (inputCount != 1 || outputCount != 2 || params[0] < 0 || params[0] >= inputs[0].rank ||
       outputs[0].dtype != inputs[0].dtype || outputs[1].dtype != PCRT_DTYPE_Int32 ||
       outputs[0].dims[params[0]] > inputs[0].dims[params[0]])
     return PCRT_INVALID_ARGUMENT;
   try {
     bool isKnown = withKeys(inputs[0].dtype, [&](auto kind) {
-      chooseOfLines<decltype(kind)>(inputs[0], outputs[0], outputs[1], params[0]);
+      chooseOfLines<decltype(kind)>(frame, inputs[0], outputs[0], outputs[1], params[0]);
     });
     return isKnown ? PCRT_OK : PCRT_INVALID_ARGUMENT;
   } catch (const std::bad_alloc &) {

@@ -18,7 +18,7 @@ static constexpr int64_t piecesOfRange = 4;
 /// The maximum number of ranges; more threads share them.
 static constexpr unsigned mostRanges = 64;
 /// The minimum number of pieces, each of several iterations, for which a thread is woken: that takes as long as two.
-static constexpr int64_t leastPieces = 4;
+static constexpr int64_t leastPieces = 16;
 /// The time for which the loop's own thread spins for the others at the end, before it sleeps.
 static constexpr int64_t tailSpinNs = 50000;
 

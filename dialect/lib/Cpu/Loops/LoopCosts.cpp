@@ -115,7 +115,7 @@ Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value
 void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds) {
   if ((trips * SymbolicSize(picoseconds)).isAtMost(int64_t(kOfferedNs * 1000)))
     return;
-  int64_t grain = std::max<int64_t>(1, llvm::divideCeil(int64_t(kPieceNs * 1000), picoseconds));
+  int64_t grain = std::max<int64_t>(1, llvm::divideCeil(int64_t(kGrainNs * 1000), picoseconds));
   if (!trips.isAtMost(2 * grain - 1))
     loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
 }
