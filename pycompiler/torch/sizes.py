@@ -4,6 +4,7 @@ guards leave."""
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -139,5 +140,23 @@ class Sizes:
             if bounds.lower < 0:
                 raise InconclusiveDimensionError(f"the number {name} may be negative: it is no size")
             low, high = self.ranges[name] if name in self.ranges else limits(bounds)
-            self.symbols[name] = Dim(self.names.get(name, name), min=low, max=high)
+            self.symbols[name] = Dim(self.names.get(name, name), min=low, max=high, multiple_of=_divisor(x, env))
         return self.symbols[name]
+
+
+def _divisor(symbol: Any, env: Any) -> int:
+    """A number by which torch's guards have found a size to be divisible."""
+    found = 1
+    equations = [guard.expr for guard in env.guards if isinstance(guard.expr, sympy.Eq)]
+    for one, other in [*((e.lhs, e.rhs) for e in equations), *((e.rhs, e.lhs) for e in equations)]:
+        # size == n * (size // n), or size % n == 0.
+        if one == symbol and isinstance(other, sympy.Mul) and len(other.args) == 2:
+            number, quotient = other.args
+            if isinstance(quotient, FloorDiv) and quotient.args == (symbol, number) and number.is_Integer:
+                found = math.lcm(found, int(number))
+        if other == 0 and isinstance(one, (Mod, PythonMod)) and one.args[0] == symbol and one.args[1].is_Integer:
+            found = math.lcm(found, int(one.args[1]))
+    for remainder in env.divisible:
+        if remainder.args[0] == symbol and remainder.args[1].is_Integer:
+            found = math.lcm(found, int(remainder.args[1]))
+    return found

@@ -26,8 +26,10 @@ def _windows(x: Any, count: int, kernel: Any, stride: Any, padding: Any, dilatio
     widths = [(0, 0, 0)] * first
     for axis in range(count):
         reach = (shape[axis] - 1) * stride[axis] + dilation[axis] * (kernel[axis] - 1) + 1
-        size = x.shape[first + axis]
-        widths.append((padding[axis], max(reach - size - padding[axis], 0), 0))
+        beyond = reach - x.shape[first + axis] - padding[axis]
+        # Windows end at most a stride beyond the padding.
+        after = max(beyond, 0) if isinstance(beyond, int) else padding[axis] + stride[axis] - 1
+        widths.append((padding[axis], after, 0))
     padded = lax.pad(x, cast(fill, x.dtype), widths)
     for place in np.ndindex(*kernel):
         starts, ends, steps = [0] * first, list(padded.shape[:first]), [1] * first
@@ -67,13 +69,13 @@ def _max_pool(count: int) -> Any:
                 for values, default in ((kernel, 1), (stride, 1), (padding, 0), (dilation, 1))
             ]
             shape = [out.shape[first + axis] if axis in axes else x.shape[first + axis] for axis in range(count)]
-            x, places = _largest_of_windows(x, places, image, options, shape)
+            x, places = _largest_of_windows(x, places, image, options, shape, ceil_mode)
         return x, places
 
     return pool
 
 
-def _largest_of_windows(x: Any, places: Any, image: Any, options: Any, shape: Any) -> tuple[Any, Any]:
+def _largest_of_windows(x: Any, places: Any, image: Any, options: Any, shape: Any, ceil_mode: bool) -> tuple[Any, Any]:
     """The largest elements of the windows over the last axes, and their places in the image, row-major. `places` are
     those of the elements of `x`; None for the image itself. Of equal elements the first one counts; the last nan."""
     count = len(image)
@@ -94,7 +96,7 @@ def _largest_of_windows(x: Any, places: Any, image: Any, options: Any, shape: An
                 numbers = lax.broadcasted_iota(np.int64, shape, axis) * stride[axis]
                 flat = flat * image[axis] + numbers + (place[axis] * dilation[axis] - padding[axis])
             flat = pnp.broadcast_to(flat, part.shape)
-        inside = _inside(x, place, options, shape, first)
+        inside = _inside(x, place, options, shape, first, ceil_mode)
         if best is None:
             # The first place may be padding, which is never a maximum.
             best, place_of = part if inside is None else pnp.where(inside, part, lowest), flat
@@ -110,17 +112,24 @@ def _largest_of_windows(x: Any, places: Any, image: Any, options: Any, shape: An
     return best, place_of
 
 
-def _inside(x: Any, place: Any, options: Any, shape: Any, first: int) -> Any:
+def _inside(x: Any, place: Any, options: Any, shape: Any, first: int, ceil_mode: bool) -> Any:
     """A mask of the windows that have this place inside the image; None if all have."""
     _, stride, padding, dilation = options
-    found = None
+    found: Any = None
     for axis in range(len(shape)):
-        numbers = np.arange(shape[axis]) * stride[axis] + place[axis] * dilation[axis] - padding[axis]
+        if padding[axis] == 0 and not ceil_mode:
+            continue
+        numbers = _numbers(shape[axis]) * stride[axis] + (place[axis] * dilation[axis] - padding[axis])
         good = (numbers >= 0) & (numbers < x.shape[first + axis])
-        if not good.all():
+        if not isinstance(good, np.ndarray) or not good.all():
             good = good.reshape([-1 if other == axis else 1 for other in range(len(shape))])
             found = good if found is None else found & good
-    return None if found is None else pnp.asarray(np.broadcast_to(found, shape))
+    return None if found is None else pnp.broadcast_to(found, shape)
+
+
+def _numbers(size: Any) -> Any:
+    """0 to size - 1; an array of a program if the size is known to calls only."""
+    return np.arange(size) if isinstance(size, int) else lax.broadcasted_iota(np.int64, (size,), 0)
 
 
 ops.add("max_pool2d_with_indices", _max_pool(2))
@@ -162,8 +171,11 @@ def _sums(x: Any, axis: int, kernel: int, stride: int, padding: int, number: int
     """The sums of windows along one axis. Elements outside are 0."""
     widths = [(0, 0, 0)] * x.ndim
     reach = (number - 1) * stride + kernel
-    widths[axis] = (padding, reach - x.shape[axis] - padding, 0)
+    beyond = reach - x.shape[axis] - padding
+    widths[axis] = (padding, beyond if isinstance(beyond, int) else padding + stride - 1, 0)
     padded = lax.pad(x, cast(0, x.dtype), widths)
+    if not isinstance(beyond, int):
+        padded = lax.slice_in_dim(padded, 0, reach, axis=axis)
     if stride == kernel:
         parted = padded.reshape(*x.shape[:axis], number, kernel, *x.shape[axis + 1 :])
         return pnp.sum(parted, axis=axis + 1)
@@ -177,17 +189,20 @@ def _averages(x: Any, shape: Any, options: Any, ceil_mode: bool, counts_pad: boo
     total: Any = x
     for axis in range(count):
         total = _sums(total, first + axis, kernel[axis], stride[axis], padding[axis], shape[axis])
+    if divisor is None and not ceil_mode and (counts_pad or not any(padding)):
+        divisor = math.prod(kernel)
     if divisor is not None:
         return total / divisor
     sizes: Any = 1
     for axis in range(count):
         size = x.shape[first + axis]
-        starts = np.arange(shape[axis]) * stride[axis] - padding[axis]
-        ends = np.minimum(starts + kernel[axis], size + padding[axis])
+        starts = _numbers(shape[axis]) * stride[axis] - padding[axis]
+        least, most = (np.minimum, np.maximum) if isinstance(starts, np.ndarray) else (pnp.minimum, pnp.maximum)
+        ends = least(starts + kernel[axis], size + padding[axis])
         if not counts_pad:
-            starts, ends = np.maximum(starts, 0), np.minimum(ends, size)
+            starts, ends = most(starts, 0), least(ends, size)
         sizes = sizes * (ends - starts).reshape([-1 if other == axis else 1 for other in range(count)])
-    return total / cast(pnp.asarray(np.broadcast_to(sizes, shape).astype(np.int64)), total.dtype)
+    return total / cast(pnp.broadcast_to(pnp.asarray(sizes, np.int64), shape), total.dtype)
 
 
 def _avg_pool(count: int) -> Any:
