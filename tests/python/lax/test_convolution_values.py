@@ -55,27 +55,39 @@ CASES = {
     "blocks of channels": ((1, 5, 5, 160), (3, 3, 160, 70), (1, 1), "SAME", {"dimension_numbers": NHWC}),
     "one dimension": ((2, 60, 8), (5, 8, 16), (1,), "SAME", {"dimension_numbers": NWC}),
     "long": ((1, 3, 3000), (8, 3, 5), (1,), "SAME", {}),
+    # Fewer windows than taps, so that the roles of loops in a convolution and in its gradients are exchanged.
+    "patches": ((2, 8, 8, 12), (4, 4, 12, 24), (4, 4), "VALID", {"dimension_numbers": NHWC}),
+    "patches, first": ((2, 3, 16, 16), (24, 3, 8, 8), (8, 8), "VALID", {}),
+    "one window": ((2, 7, 7, 8), (7, 7, 8, 32), (1, 1), "VALID", {"dimension_numbers": NHWC}),
+    "overlapping, first": ((2, 4, 9, 9), (16, 4, 7, 7), (1, 1), "VALID", {}),
+    "padded patches": ((2, 9, 9, 8), (8, 8, 8, 16), (4, 4), "SAME", {"dimension_numbers": NHWC}),
     "three dimensions": ((1, 5, 6, 7, 8), (3, 2, 3, 8, 16), (1, 2, 1), "SAME", {"dimension_numbers": NDHWC}),
 }
 
 
-def check(case, dtype, tolerance):
+def check(case, dtype, tolerance, batches=None):
+    """With `batches`, the batch is symbolic, and has each of these sizes."""
     left, right, strides, padding, others = CASES[case]
-    rng = np.random.default_rng(list(case.encode()))
-    x, w = (rng.standard_normal(shape).astype(dtype) for shape in (left, right))
 
-    @pc.jit
     def all_three(x, w):
         y, pull = pc.vjp(lambda x, w: lax.conv_general_dilated(x, w, strides, padding, **others), x, w)
         return y, *pull(y)
 
-    y, *gradients = all_three(x, w)
+    compiled = pc.jit(all_three, dynamic={"x": ("n", *[None] * (len(left) - 1))} if batches else None)
+    rng = np.random.default_rng(list(case.encode()))
+    for batch in batches or left[:1]:
+        x, w = (rng.standard_normal(shape).astype(dtype) for shape in ((batch, *left[1:]), right))
+        compare(compiled(x, w), x, w, strides, padding, others, tolerance)
+
+
+def compare(made, x, w, strides, padding, others, tolerance):
+    y, *gradients = made
     wanted = conv_general_dilated(x, w, strides, padding, **others)
     # What is pulled back is the result, in the dtype of the operands.
     wanted = wanted, *conv_pullback(x, w, np.asarray(y), strides, padding, **others)
     for ours, theirs in zip((y, *gradients), wanted, strict=True):
         ours = np.asarray(ours)
-        assert ours.dtype == dtype
+        assert ours.dtype == x.dtype
         np.testing.assert_allclose(
             ours.astype(np.float64), theirs, rtol=tolerance, atol=tolerance * np.abs(theirs).max()
         )
@@ -95,3 +107,8 @@ def test_bfloat16(case):
 def test_float64(case):
     with pc.enable_x64(True):
         check(case, np.dtype(np.float64), 1e-13)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "groups of the batch"])
+def test_symbolic_batch(case):
+    check(case, np.dtype(np.float32), 1e-5, (1, 3, 5))
