@@ -156,3 +156,19 @@ def test_optimizers_of_parameters_without_axes(kind, foreach):
 
     # Compiled steps count in float32, as Dynamo traces them.
     torch.testing.assert_close(train(True), train(False), rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64], ids=str)
+def test_numbers_of_integer_ranges_are_rounded_first(dtype):
+    """Starts, ends and steps that are floats lose their fraction before the elements are computed."""
+
+    def ranges(x):
+        made = torch.arange(0.9, 9.1, 2.6, dtype=dtype), torch.linspace(4.3, 1.0, 7, dtype=dtype)
+        return *made, torch.linspace(0, 7, 50, dtype=dtype), x + 1
+
+    made = torch.compile(ranges, backend="pycompiler")(torch.ones(1))
+    # Torch counts elements in float64, except for int64.
+    assert made[0].tolist() == [0, 2, 4, 6] + [8] * (dtype == torch.int64)
+    assert made[1].tolist() == [4, 3, 3, 2, 2, 1, 1]
+    assert made[2].tolist() == [place // 7 for place in range(50)]
+    assert all(one.dtype == dtype for one in made[:3])

@@ -14,7 +14,7 @@ from op_samples import RANDOM, UNSET, cases, name_of, outcomes, wanted_of
 from op_worker import Worker
 from torch.testing._internal.common_methods_invocations import op_db
 
-DTYPES = "float32,float64,bfloat16,int64,int32,bool,complex64,float16,complex128"
+DTYPES = "float32,float64,bfloat16,int64,int32,int16,int8,uint8,bool,complex64,float16,complex128"
 # The quick run has one operation of this many for each case but float32, and one of the second number for float32.
 ONE_OF, ONE_OF_FLOAT32 = 32, 6
 

@@ -270,9 +270,9 @@ private:
   }
 
   /// Decides whether channels are terms. They are if there are more positions than taps, because then the channels make
-  /// the sum long. A symbolic batch decides instead: only the dimensions that are divided into tiles may have a size that
-  /// a call knows, and these are positions if channels are terms, else taps. The remaining loops become windows of one
-  /// position or one tap.
+  /// the sum long. A symbolic batch decides instead: only the dimensions that are divided into tiles may have a size
+  /// that a call knows, and these are positions if channels are terms, else taps. The remaining loops become windows of
+  /// one position or one tap.
   LogicalResult chooseChannels(ArrayRef<ConvolutionLoop> plain) {
     const auto *batch = llvm::find_if(plain, [](const ConvolutionLoop &loop) { return loop.isBatch; });
     result.sumsChannels = batch == plain.end() ? result.positions() >= result.taps() : batch->out != 0;

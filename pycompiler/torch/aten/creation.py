@@ -10,7 +10,7 @@ import numpy as np
 
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.torch.table import Family, Out, cast
+from pycompiler.torch.table import Family, Out, cast, floats
 
 ops = Family()
 
@@ -72,6 +72,8 @@ def _arange(out: Out, *given: Any, **options: Any) -> Any:
     start, _, step = (0, *given, 1) if len(given) == 1 else (*given, 1)[:3] if len(given) == 2 else given
     count = lax.iota(np.int64, out.shape[0])
     if out.dtype.kind in "iu":
+        # Torch computes in int64, of numbers that are rounded to zero.
+        start, step = [int(x) if isinstance(x, float) else x for x in (start, step)]
         return cast(count * step + start, out.dtype)
     # Computed in the accumulation type, as in torch: float64 on CPUs.
     wide = cast(count, np.dtype(np.float64))
@@ -86,10 +88,11 @@ def _range(out: Out, start: Any, end: Any, step: Any = 1, **options: Any) -> Any
 
 @ops("linspace")
 def _linspace(out: Out, start: Any, end: Any, steps: int, **options: Any) -> Any:
-    dtype = out.compute if out.dtype.kind in "fcV" else np.dtype(np.float32)
+    # Torch rounds the ends to an integer dtype, and computes the step in float64.
+    dtype = out.compute if floats(out.dtype) else np.dtype(np.float64)
     if steps == 0:
         return pnp.zeros((0,), out.dtype)
-    start, end = cast(start, dtype), cast(end, dtype)
+    start, end = [cast(x if floats(out.dtype) else cast(x, out.dtype), dtype) for x in (start, end)]
     place = cast(lax.iota(np.int64, steps), dtype)
     step = (end - start) / max(steps - 1, 1)
     made = (
