@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
+from pycompiler.torch.backend import backend
+
 EDGES = [-3.0, 3.0, -6.0, 6.0, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 20.0, 21.0, math.inf, -math.inf, math.nan]
 # Eager torch's loops over vectors, and over the last elements, differ at nan: these have only whole vectors.
 REPEATS = 64
@@ -139,6 +141,31 @@ def test_updates_of_tensors_without_axes_beside_numbers():
         z = torch.linspace(0, 1, 4).reshape(1, 1, 4)
         torch.testing.assert_close(compiled(x, y, z, scale), step(expected, y, z, scale))
         torch.testing.assert_close(x, expected)
+
+
+class Words(torch.nn.Module):
+    def __init__(self, **options):
+        super().__init__()
+        self.words, self.scale = torch.nn.Embedding(7, 3, **options), 0.5
+
+    def forward(self, x):
+        return self.words(x) * self.scale
+
+
+@pytest.mark.parametrize(("options", "traces"), [({}, [1, 1]), ({"max_norm": 0.5}, [2, 3])])
+def test_a_norm_that_is_not_read_starts_no_trace_again(options, traces):
+    model, counts = Words(**options), []
+
+    def counted(module, examples):
+        counts.append(module)
+        return backend(module, examples)
+
+    compiled = torch.compile(model, backend=counted, dynamic=True)
+    for norm_type, scale, count in zip((2.0, 1.0), (0.5, 0.25), traces, strict=True):
+        model.words.norm_type, model.scale = norm_type, scale
+        x = torch.arange(5)
+        torch.testing.assert_close(compiled(x), model(x))
+        assert len(counts) == count
 
 
 @pytest.mark.parametrize("foreach", [True, False])
