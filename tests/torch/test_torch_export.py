@@ -125,6 +125,11 @@ FUNCTIONS = {
     "parts": lambda x: x.chunk(3, 1)[1] + torch.tensor_split(x, [2, 4], 1)[1],
     "deviations": lambda x: x.std(-1, unbiased=False) + x.var(),
     "another dtype": lambda x: x.to(torch.float64).float() * 2,
+    "a mean of images": lambda x: nn.functional.adaptive_avg_pool2d(x[:, None, None] * 2, 1),
+    "strides": lambda x: (
+        torch.as_strided(x * 2, (x.shape[0], 2, 3), (6, 1, 2)) + torch.as_strided(x, (x.shape[0], 2, 3), (6, 3, 1), 0)
+    ),
+    "windows in memory": lambda x: torch.as_strided(x * 2, (x.shape[0], 3), (6, 1), 2),
     "an assertion": lambda x: (torch._assert_async((x < 9).all()), x * 2)[1],
 }
 

@@ -267,31 +267,48 @@ def _in_storage(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any) -
     order = tuple(range(x.ndim)) if order is None else order
     start = out.sizes.of(value.storage_offset())
     first = 0 if storage_offset is None else storage_offset - start
-    numbers = (*size, *stride, first, *x.shape)
-    if not all(isinstance(number, int) for number in numbers):
-        raise NotImplementedError("as_strided of symbolic sizes")
     last = first + sum((count - 1) * by for count, by in zip(size, stride, strict=True))
     # A view without elements may be anywhere.
     if 0 not in size and (first < 0 or last >= math.prod(x.shape)):
         raise NotImplementedError("as_strided of elements of the storage that are none of the tensor")
-    places: Any = pnp.asarray(np.asarray(first, np.int64))
+    elements = lax.transpose(x, order).reshape(-1)
+    if _is_all_in_order(size, stride, first, x.shape):
+        return elements, None, order
+    places: Any = pnp.zeros((), np.int64) + first
     for count, by in zip(size, stride, strict=True):
         places = places[..., None] + lax.iota(np.int64, count) * by
-    return lax.transpose(x, order).reshape(-1), places, order
+    return elements, places, order
+
+
+def _is_all_in_order(size: Any, stride: Any, first: Any, shape: Any) -> bool:
+    """Whether a strided view has all elements of a dense tensor, as they lie in memory."""
+    count: Any = 1
+    for length, by in reversed(list(zip(size, stride, strict=True))):
+        if length != 1 and by != count:
+            return False
+        count = count * length
+    return first == 0 and count == math.prod(shape)
 
 
 @ops("as_strided", "as_strided_copy")
 def _as_strided(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     elements, places, _ = _in_storage(out, x, size, stride, storage_offset)
+    if places is None:
+        return elements.reshape(out.shape)
     return pnp.zeros(out.shape, out.dtype) if 0 in size else pnp.take(elements, places)
 
 
 @ops("as_strided_scatter")
 def _as_strided_scatter(out: Out, x: Any, source: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     elements, places, order = _in_storage(out, x, size, stride, storage_offset)
-    if _overlaps(size, stride):
+    if places is None:
+        made = cast(source, x.dtype)
+    elif not all(isinstance(number, int) for number in (*size, *stride)):
+        raise NotImplementedError("as_strided_scatter of symbolic sizes")
+    elif _overlaps(size, stride):
         raise NotImplementedError("as_strided_scatter to places that overlap")
-    made = elements.at[places].set(cast(source, x.dtype))
+    else:
+        made = elements.at[places].set(cast(source, x.dtype))
     return lax.transpose(made.reshape([x.shape[axis] for axis in order]), inverse(order))
 
 
