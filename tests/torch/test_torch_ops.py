@@ -29,7 +29,7 @@ def worker():
 
 
 def _cases(quick: bool):
-    for op, case in [*cases(DTYPES), *cases("float32", dynamic=True)]:
+    for op, case in [*cases(DTYPES), *cases("float32,int8", dynamic=True)]:
         share = ONE_OF_FLOAT32 if case == "float32" else ONE_OF
         if not quick or zlib.crc32(f"{name_of(op)} {case}".encode()) % share == 0:
             yield pytest.param(wanted_of(op, case), id=f"{name_of(op)}-{case}")
