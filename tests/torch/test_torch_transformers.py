@@ -275,3 +275,56 @@ def test_exports(name):
     with pc.enable_x64(True):
         made = exported.call(**{name: value.numpy() for name, value in given.items()})
     np.testing.assert_allclose(made, wanted, rtol=1e-3, atol=1e-4)
+
+
+class Called(torch.nn.Module):
+    """A model called with one dictionary, whose sizes `torch.export` takes by its keys."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, given):
+        made = self.model(**given)
+        return made.logits if hasattr(made, "logits") else made.last_hidden_state
+
+
+def _encoder():
+    return transformers.T5EncoderModel(_t5()[0].config), {}
+
+
+def _given(model, batch, length):
+    if isinstance(model, transformers.ViTForImageClassification):
+        return {"pixel_values": torch.randn(batch, 3, 32, 32)}
+    hidden = torch.ones(batch, length, dtype=torch.long)
+    hidden[0, -2:] = 0
+    given = {"input_ids": _tokens(length, batch), "attention_mask": hidden}
+    return {**given, "decoder_input_ids": _tokens(length - 1, batch)} if model.config.is_encoder_decoder else given
+
+
+LENGTHS = {
+    **{name: MODELS[name] for name in ("bert", "gpt2", "llama", "t5", "vit", "mixtral")},
+    "t5 encoder": _encoder,
+    **{name: lambda name=name: (_causal(name), {}) for name in ("gpt_oss", "falcon", "gemma3", "deepseek_v3", "bloom")},
+}
+
+
+@pytest.mark.parametrize("name", _first(LENGTHS, ("llama", "vit")))
+def test_exports_at_other_lengths(name):
+    """One program for every batch and length."""
+    model = LENGTHS[name]()[0].eval()
+    model.config.use_cache = False
+    batch, length, more = [
+        torch.export.Dim(name, min=least, max=30) for name, least in (("batch", 1), ("length", 3), ("more", 2))
+    ]
+    shapes = {"input_ids": (batch, length), "attention_mask": (batch, length), "decoder_input_ids": (batch, more)}
+    given = _given(model, 3, 9)
+    dynamic = {key: dict(enumerate(shapes.get(key, (batch,)))) for key in given}
+    with torch.no_grad():
+        program = torch.export.export(Called(model), (given,), dynamic_shapes={"given": dynamic})
+        exported = pt.export(program)
+        for count, words in ((3, 9), (1, 5), (2, 3), (4, 24)):
+            given = _given(model, count, words)
+            with pc.enable_x64(True):
+                made = exported.call({key: x.numpy() for key, x in given.items()})
+            np.testing.assert_allclose(made, Called(model)(given), rtol=1e-3, atol=1e-4)
