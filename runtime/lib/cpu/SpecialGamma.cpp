@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 using namespace pcrt::special;
 
@@ -198,6 +200,26 @@ Extended slopeByDifference(double a, double x) {
   return (45 * (at(1) - at(-1)) - 9 * (at(2) - at(-2)) + (at(3) - at(-3))) / (60 * step);
 }
 
+//===----------------------------------------------------------------------===//
+// The incomplete gamma function of moderate shapes
+//===----------------------------------------------------------------------===//
+
+/// P by its power series (DLMF 8.11.4), whose terms are positive. Empty beyond moderate arguments, for which there are
+/// many terms, or the density loses digits; and without extended precision.
+std::optional<Extended> moderateLower(Extended a, Extended x) {
+  if (std::numeric_limits<Extended>::digits < 64 || !(a < 30) || !(x < 30))
+    return std::nullopt;
+  Extended term = 1, sum = 1;
+  for (int n = 1; term > sum * 1e-21L; ++n) {
+    term *= x / (a + n);
+    sum += term;
+  }
+  return sum * std::exp(a * std::log(x) - x - logGamma(a + 1));
+}
+
+/// The part of 1 that is left must be at least this, or its digits are lost.
+constexpr Extended leastUpper = 0x1p-8L;
+
 } // namespace
 
 double pcrt::special::lgamma(double x) {
@@ -250,7 +272,11 @@ double pcrt::special::igamma(double a, double x) {
     return undefined;
   if (x == 0 || std::isinf(a))
     return 0;
-  return a == 0 || std::isinf(x) ? 1 : boost::math::gamma_p(a, x, Quiet());
+  if (a == 0 || std::isinf(x))
+    return 1;
+  if (std::optional<Extended> lower = moderateLower(a, x))
+    return static_cast<double>(*lower);
+  return boost::math::gamma_p(a, x, Quiet());
 }
 
 double pcrt::special::igammac(double a, double x) {
@@ -258,7 +284,12 @@ double pcrt::special::igammac(double a, double x) {
     return undefined;
   if (x == 0 || std::isinf(a))
     return 1;
-  return a == 0 || std::isinf(x) ? 0 : boost::math::gamma_q(a, x, Quiet());
+  if (a == 0 || std::isinf(x))
+    return 0;
+  std::optional<Extended> lower = moderateLower(a, x);
+  if (lower && *lower < 1 - leastUpper)
+    return static_cast<double>(1 - *lower);
+  return boost::math::gamma_q(a, x, Quiet());
 }
 
 double pcrt::special::igamma_grad_a(double a, double x) {
