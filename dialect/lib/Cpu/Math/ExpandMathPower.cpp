@@ -142,7 +142,7 @@ static Term rootInRegister(Term x) {
   return select(isNan(residual), guess, lastRoot(x, nearerRoot(guess, residual)));
 }
 
-const RegisterForm reciprocalRoot = {"array.reciprocal_root", rootByIntegers, rootInRegister};
+const RegisterForm reciprocalRoot = {"array.root.reciprocal", rootByIntegers, rootInRegister};
 
 Term expandRsqrt(Term x) { return reciprocalRoot(x); }
 
