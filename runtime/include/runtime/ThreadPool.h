@@ -109,6 +109,8 @@ public:
   bool hasSpinner() const { return looking.load(std::memory_order_relaxed) != 0; }
   /// The same, or a thread waits for a task, and would take part in its shared work.
   bool hasHelper() const { return hasSpinner() || waiters.load(std::memory_order_relaxed) != 0; }
+  /// Wakes a thread that looks for work for a moment, if none is awake and one may work. Costs a microsecond or two.
+  void wakeHelper();
   /// Whether the calling thread belongs to a pool.
   static bool isWorker();
 

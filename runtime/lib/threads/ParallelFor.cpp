@@ -19,6 +19,8 @@ static constexpr int64_t piecesOfRange = 4;
 static constexpr unsigned mostRanges = 64;
 /// The minimum number of pieces, each of several iterations, for which a thread is woken: that takes as long as two.
 static constexpr int64_t leastPieces = 16;
+/// The number of small loops of a thread that ran alone, after which it wakes another one for the loops that follow.
+static constexpr unsigned loopsBeforeWakeUp = 8;
 /// The time for which the loop's own thread spins for the others at the end, before it sleeps.
 static constexpr int64_t tailSpinNs = 50000;
 
@@ -151,8 +153,15 @@ int32_t pcrt::parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody
   int64_t pieces = count / grain;
   bool isSmall = grain > 1 && pieces < leastPieces;
   int64_t threads = threadsOfLoops(pool);
-  if (pieces <= 1 || threads == 1 || (isSmall && !pool.hasHelper()))
+  if (pieces <= 1 || threads == 1)
     return body(frame, captured, 0, count);
+  if (isSmall && !pool.hasHelper()) {
+    // One loop does not pay for the time of a wake-up. After several, more are likely to follow.
+    static thread_local unsigned alone = 0;
+    if (++alone % loopsBeforeWakeUp == 0)
+      pool.wakeHelper();
+    return body(frame, captured, 0, count);
+  }
   ParallelLoop loop(frame, body, captured, count, grain, static_cast<unsigned>(std::min(threads, pieces) - 1));
   pool.share(loop);
   loop.waitForOthers();

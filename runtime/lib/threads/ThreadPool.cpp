@@ -126,6 +126,14 @@ void ThreadPool::provideThread() {
     looking.fetch_sub(1);
 }
 
+void ThreadPool::wakeHelper() {
+  if (hasHelper() || idleShare() == 0 || isStopped())
+    return;
+  looking.fetch_add(1);
+  if (!sleepers.take() && !startThread())
+    looking.fetch_sub(1);
+}
+
 //===-- Threads
 //-----------------------------------------------------------------------------------------------------===//
 

@@ -264,6 +264,22 @@ static void whoWaitsTakesNoPartInOtherLoops() {
   CHECK(pieces == 64 && here == 0);
 }
 
+/// A program of many small loops wakes a thread for the later ones.
+static void manySmallLoopsWakeAThread() {
+  ThreadPool pool(2, /*cores=*/2);
+  std::thread::id self = std::this_thread::get_id();
+  std::atomic<bool> helped{false};
+  int before = 0;
+  for (; before < 100000 && !helped; ++before)
+    loop(pool, 30, 10, [&](int64_t, int64_t) {
+      helped = helped || std::this_thread::get_id() != self;
+      for (int64_t end = nowNs() + 3000; nowNs() < end;)
+        ;
+      return PCRT_OK;
+    });
+  CHECK(helped && before >= 8);
+}
+
 static void afterShutdown() {
   ThreadPool pool(2);
   loop(pool, 100, 1, [](int64_t, int64_t) { return PCRT_OK; });
@@ -280,6 +296,7 @@ int main() {
   RUN(everyIterationOnce);
   RUN(smallLoopsStartNoThread);
   RUN(littleWorkWakesNoThread);
+  RUN(manySmallLoopsWakeAThread);
   RUN(awakeThreadsShareLittleWork);
   RUN(threadsShareALoop);
   RUN(firstFailureWins);
