@@ -20,7 +20,8 @@ from pycompiler.cache import identity
 from pycompiler.cache.entry import Aliases, Artifact, DamagedError, Key, describe, pack, unpack
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
 from pycompiler.cache.plans import Plan, PlanKey, pack_plan, unpack_plan
-from pycompiler.cache.store import PLAN, RefusedError, Store
+from pycompiler.cache.store import CODE, PLAN, TRACE, RefusedError, Store
+from pycompiler.cache.traces import TraceKey, pack_trace, unpack_trace
 from pycompiler.core.config.config import config
 from pycompiler.core.source import warn
 from pycompiler.core.tracing.graph import Graph
@@ -33,21 +34,25 @@ __all__ = [
     "Key",
     "Plan",
     "PlanKey",
+    "TraceKey",
     "describe",
     "find",
     "find_module",
     "find_plan",
+    "find_trace",
     "folder",
     "forget_plans",
     "is_ours",
     "keep",
     "keep_module",
     "keep_plan",
+    "keep_trace",
     "key_of",
     "key_of_module",
     "pack",
     "plan_key",
     "refuse",
+    "trace_key",
     "unpack",
 ]
 
@@ -199,15 +204,19 @@ def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: fl
 
 def keep_module(key: Key, artifact: Artifact, about: dict[str, Any]) -> None:
     """Keep compiled code under a key, with information: at least those of `keep`."""
-    store = _store() if _target() is not None else None
+    if _target() is not None:
+        _write(key.digest, pack(key, artifact, {**about, "made": time.time()}), CODE, "new code is not kept")
+
+
+def _write(digest: str, data: bytes, kind: str, otherwise: str) -> None:
+    store = _store()
     if not store:
         return
     try:
-        packed = pack(key, artifact, {**about, "made": time.time()})
-        store.write(key.digest, packed, config.compilation_cache_max_size)
+        store.write(digest, data, config.compilation_cache_max_size, kind)
     except OSError as error:
         _tell(
-            f"{store.folder} can't be written: {error.strerror}. Existing entries are used, and new code is not kept. "
+            f"{store.folder} can't be written: {error.strerror}. Existing entries are used, and {otherwise}. "
             "Make room, or name another folder (the setting compilation_cache_dir)"
         )
 
@@ -268,6 +277,36 @@ def keep_plan(key: PlanKey, plan: Plan, about: dict[str, Any]) -> Plan:
 def forget_plans() -> None:
     """Drop the plans of this process, so that they are read from the folder again."""
     _plans.clear()
+
+
+def trace_key(graph: str, inputs: str, settings: str, versions: str) -> TraceKey | None:
+    """The key of a trace. None if the cache is off."""
+    if not config.enable_compilation_cache or config.compilation_cache_max_size == 0 or _store() is None:
+        return None
+    parts = (graph, inputs, settings, versions)
+    return TraceKey(_digest(parts, 20), *parts)
+
+
+def find_trace(key: TraceKey) -> bytes | None:
+    """The trace under a key, or None. A damaged one is dropped, with a warning."""
+    store = _store()
+    data = store.read(key.digest, kind=TRACE) if store else None
+    if data is None or store is None:
+        return None
+    try:
+        return unpack_trace(key.digest, data)[1]
+    except DamagedError as damaged:
+        store.drop(key.digest, TRACE)
+        _tell(
+            f"a trace is damaged, {damaged}: {store.path(key.digest, TRACE)}. It was dropped, and is made again. If "
+            "this happens often, check the disk"
+        )
+        return None
+
+
+def keep_trace(key: TraceKey, trace: bytes, about: dict[str, Any]) -> None:
+    """Keep a trace under a key, with information for `list`: that of `keep`."""
+    _write(key.digest, pack_trace(key, trace, {**about, "made": time.time()}), TRACE, "new traces are not kept")
 
 
 def _signature(avals: Sequence[object]) -> str:

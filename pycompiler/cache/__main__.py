@@ -1,8 +1,8 @@
 """`python -m pycompiler.cache list | explain [KEY ...] | clear`: the entries of the disk cache, and their origins.
 
-`list` shows the entries, the last used first: code, and measured plans. `explain` shows the origin of entries, and the
-difference from the nearest other entry. `explain` takes keys or the beginnings of keys. Without keys, it shows the last
-new entries, each of which is a miss. `clear` removes all entries.
+`list` shows the entries, the last used first: code, measured plans, and traces of torch. `explain` shows the origin of
+entries, and the difference from the nearest other entry. `explain` takes keys or the beginnings of keys. Without keys,
+it shows the last new entries, each of which is a miss. `clear` removes all entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from pycompiler.cache import folder, identity
 from pycompiler.cache.entry import DamagedError, Key, describe
 from pycompiler.cache.plans import Plan, PlanKey, unpack_plan
-from pycompiler.cache.store import CODE, RefusedError, Store, Stored
+from pycompiler.cache.store import CODE, PLAN, RefusedError, Store, Stored
+from pycompiler.cache.traces import TraceKey, unpack_trace
 from pycompiler.core.config.config import config
 
 # The shown length of a digest; the number of entries that `explain` shows without keys.
@@ -40,11 +41,21 @@ _PLAN_PARTS = (
     *_PARTS[2:],
 )
 
+# The same for the key of a trace.
+_TRACE_PARTS = (
+    ("graph", "graph", "the program, a constant or a line of it differs"),
+    ("inputs", "inputs", "the sizes, dtypes or other properties of the arguments differ"),
+    ("settings", "settings", "other settings of the framework"),
+    ("versions", "versions", "another version of the framework or of this package"),
+)
+
+_PARTS_OF: dict[type, tuple[tuple[str, str, str], ...]] = {Key: _PARTS, PlanKey: _PLAN_PARTS, TraceKey: _TRACE_PARTS}
+
 
 class _Entry(NamedTuple):
     stored: Stored
     # None for a damaged entry. `about` then has the reason.
-    key: Key | PlanKey | None
+    key: Key | PlanKey | TraceKey | None
     about: dict[str, Any]
     # The plan of a measured product.
     plan: Plan | None = None
@@ -77,11 +88,16 @@ def _entries(store: Store) -> list[_Entry]:
     for stored in sorted(store.entries(), key=lambda stored: -stored.used):
         data = store.read(stored.digest, touch=False, kind=stored.kind)
         try:
-            if data is not None and stored.kind == CODE:
+            if data is None:
+                continue
+            if stored.kind == CODE:
                 found.append(_Entry(stored, *describe(stored.digest, data)))
-            elif data is not None:
+            elif stored.kind == PLAN:
                 key, plan, about = unpack_plan(stored.digest, data)
                 found.append(_Entry(stored, key, about, plan))
+            else:
+                key, _, about = unpack_trace(stored.digest, data)
+                found.append(_Entry(stored, key, about))
         except DamagedError as damaged:
             found.append(_Entry(stored, None, {"why": str(damaged), "made": 0.0}))
     return found
@@ -103,7 +119,9 @@ def _age(moment: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _target(key: Key | PlanKey) -> str:
+def _target(key: Key | PlanKey | TraceKey) -> str:
+    if isinstance(key, TraceKey):
+        return "any machine"
     if key.target != identity.target():
         return f"another machine: {key.target.rpartition(' ')[0]}"
     return "this machine" if key.compiler == identity.compiler() else f"another build: {key.compiler.split()[0]}"
@@ -154,7 +172,7 @@ def _explained(entry: _Entry, entries: Sequence[_Entry]) -> list[str]:
     if key is None:
         return [*lines, "  the next process that looks for it drops it, and compiles again"]
     lines.append(f"  {entry.origin()}, {_size(entry.stored.size)}, last used {_age(entry.stored.used)} ago")
-    all_parts = _PARTS if isinstance(key, Key) else _PLAN_PARTS
+    all_parts = _PARTS_OF[type(key)]
     # Candidates for the nearest entry: of the same program, or of a function with this name.
     others = [other for other in entries if other is not entry and _is_like(key, about, other)]
     nearest = min(others, key=lambda other: len(_differences(key, other.key, all_parts)), default=None)
@@ -171,10 +189,12 @@ def _explained(entry: _Entry, entries: Sequence[_Entry]) -> list[str]:
     return [*lines, f"  nearest: {nearest.stored.digest[:_SHOWN]} {nearest.title}"]
 
 
-def _is_like(key: Key | PlanKey, about: dict[str, Any], other: _Entry) -> bool:
-    if isinstance(key, PlanKey):
-        return isinstance(other.key, PlanKey) and (other.key.form == key.form or other.about["name"] == about["name"])
-    return isinstance(other.key, Key) and (other.key.ir == key.ir or other.about["name"] == about["name"])
+def _is_like(key: Key | PlanKey | TraceKey, about: dict[str, Any], other: _Entry) -> bool:
+    # The first part of each key is the program's.
+    program = _PARTS_OF[type(key)][0][0]
+    return type(other.key) is type(key) and (
+        getattr(other.key, program) == getattr(key, program) or other.about["name"] == about["name"]
+    )
 
 
 def _differences(key: Any, other: Any, parts: Sequence[tuple[str, str, str]]) -> list[str]:

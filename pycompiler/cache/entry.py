@@ -147,7 +147,7 @@ def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:
 
 
 def length(head: bytes) -> int | None:
-    """The length of the file of an entry or a plan, from its first bytes; None if it is neither."""
+    """The length of a file of the cache, from its first bytes; None if it is none."""
     if len(head) < _HEAD.size:
         return None
     _, form, known, code = _HEAD.unpack_from(head)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from pycompiler.cache.entry import length
 
-# The kinds of files: code, and measured plans.
-CODE, PLAN = ".entry", ".plan"
+# The kinds of files: code, measured plans, traces of other frameworks.
+CODE, PLAN, TRACE = KINDS = ".entry", ".plan", ".trace"
 _TEMPORARY = ".tmp"
 _HOUR = 3600.0
 
@@ -121,7 +121,7 @@ class Store:
 
     def write(self, digest: str, data: bytes, limit: int, kind: str = CODE) -> None:
         """Write an entry, and keep the folder below `limit` bytes (negative: no limit). Code replaces an older entry; a
-        plan does not, so the first one stays. Raises OSError."""
+        file of another kind does not, so the first one stays. Raises OSError."""
         if 0 <= limit < len(data):
             return
         temporary = f"{self.folder}/.{digest}.{os.getpid()}.{time.monotonic_ns()}{_TEMPORARY}"
@@ -186,7 +186,7 @@ class Store:
         with os.scandir(self.folder) as files:
             for file in files:
                 digest, kind = os.path.splitext(file.name)
-                if kind in (CODE, PLAN):
+                if kind in KINDS:
                     # Another process may have evicted it.
                     with contextlib.suppress(OSError):
                         found = file.stat(follow_symlinks=False)

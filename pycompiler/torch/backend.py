@@ -8,12 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch._decomp import core_aten_decompositions, decomposition_table
-from torch._dynamo.backends.common import aot_autograd
-from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._decomp import _core_aten_decompositions_post_autograd, decomposition_table
 
 from pycompiler.torch.aten import entry_of
-from pycompiler.torch.calls import Boxed
+from pycompiler.torch.autograd import with_autograd
 from pycompiler.torch.foreach import foreach_rules
 from pycompiler.torch.parts import compile_graph
 from pycompiler.torch.restarts import without_idle_restarts
@@ -25,15 +23,11 @@ __all__ = ["backend"]
 _MORE = (torch.ops.aten.rrelu_with_noise_backward.default,)
 
 
-def _compile(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Boxed:
-    return compile_graph(module)
-
-
 @functools.cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Torch's core decompositions, for the operations that the table does not have."""
     rules = {
-        **core_aten_decompositions(),
+        **_core_aten_decompositions_post_autograd(),
         **foreach_rules(),
         **{target: decomposition_table[target] for target in _MORE},
         **RULES,
@@ -43,14 +37,6 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
 def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """The function for a graph of Dynamo: `torch.compile(f, backend="pycompiler")` calls it."""
-    compiler = aot_autograd(
-        fw_compiler=_compile,
-        bw_compiler=_compile,
-        inference_compiler=_compile,
-        decompositions=decompositions(),
-        partition_fn=min_cut_rematerialization_partition,
-        # Updates of inputs end the graph. Torch takes `x.data = y`, and updates in a gradient, in this way only.
-        keep_inference_input_mutations=True,
-    )
+    table = decompositions()
     with corrected():
-        return without_idle_restarts(module, lambda: compiler(module, example_inputs))
+        return without_idle_restarts(module, lambda: with_autograd(module, example_inputs, compile_graph, table))
