@@ -288,7 +288,7 @@ def _text(value: Any) -> str:
         return f"%{value.name}"
     if type(value) in _PLAIN:
         return repr(value)
-    if type(value) in (tuple, list, torch.Size):
+    if isinstance(value, tuple | list):
         return f"{type(value).__name__}({', '.join(map(_text, value))})"
     if isinstance(value, dict):
         return ", ".join(f"{_text(name)}: {_text(one)}" for name, one in value.items())

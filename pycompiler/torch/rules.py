@@ -4,11 +4,13 @@ operation: `corrected` puts ours there while a graph is traced."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch._C import DispatchKey  # pyright: ignore[reportAttributeAccessIssue]
+from torch._decomp import decompositions
 from torch._decomp.decompositions import upsample_compute_output_size
 
 __all__ = ["RULES", "corrected"]
@@ -62,15 +64,32 @@ RULES: dict[Any, Callable[..., Any]] = {
 }
 
 
+_torchs_layer = decompositions.select_one_layer_lstm_function
+
+
+def _layer(x: torch.Tensor, states: Sequence[torch.Tensor], weights: Any) -> Callable[..., Any]:
+    """The function of a layer of LSTM cells. Torch takes the layer as one operation without a gradient of the input
+    only, and unrolls its steps otherwise, whose compilation takes seconds. The table has its gradient."""
+    given = [x, *states, *itertools.chain.from_iterable(weights)]
+    is_one = (
+        torch._C._get_mkldnn_enabled()
+        and all(one.dtype == torch.float32 and one.device.type == "cpu" for one in given)
+        and states[0].shape[2] == states[1].shape[2]
+    )
+    return decompositions.mkldnn_one_layer_lstm if is_one else _torchs_layer(x, states, weights)
+
+
 @contextlib.contextmanager
 def corrected() -> Iterator[None]:
     """Within it, torch's traces use these rules where they use torch's own."""
     kept = {(target, key): target.py_kernels.get(key) for target in RULES for key in _keys(target)}
+    decompositions.select_one_layer_lstm_function = _layer
     try:
         for target, key in kept:
             _enter(target, key, RULES[target])
         yield
     finally:
+        decompositions.select_one_layer_lstm_function = _torchs_layer
         for (target, key), rule in kept.items():
             _enter(target, key, rule)
 

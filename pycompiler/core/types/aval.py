@@ -6,6 +6,7 @@ Every operand of `bind` has an aval (`get_aval`): arrays, tracers, NumPy's array
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
@@ -218,7 +219,9 @@ def get_aval(x: Any) -> ShapedArray:
 
 def check_unmasked(x: Any) -> None:
     """Raise TypeError for NumPy's masked arrays, whose mask would be lost."""
-    if isinstance(x, np.ma.MaskedArray):
+    # NumPy imports its module for them at the first use, which takes longer than most calls.
+    module = sys.modules.get("numpy.ma")
+    if module is not None and isinstance(x, module.MaskedArray):
         raise ArgumentError("a masked array would lose its mask: give x.filled(value), or the data and the mask apart")
 
 

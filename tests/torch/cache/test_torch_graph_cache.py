@@ -175,6 +175,33 @@ def test_the_gradient_mode_is_in_the_key(traces):
     assert len(traces) == 2
 
 
+def listed(x, lists):
+    parts = x.split([1, 2, 3], dim=1)
+    return torch.cat([parts[2], parts[0][:, None, 0]], 1).permute((1, 0))[..., 1:] + lists["b"][0]
+
+
+def test_lists_and_slices_are_keys(traces):
+    x = torch.randn(3, 6)
+    for _ in range(2):
+        got = compiled(listed)(x, {"a": x, "b": [x[0, 0].clone(), 2]})
+        torch.testing.assert_close(got, listed(x, {"b": [x[0, 0]]}))
+    assert len(traces) == 1
+
+
+def test_a_layer_of_cells_is_traced_once(traces):
+    x = torch.randn(4, 2, 3)
+    results = []
+    with torch._dynamo.config.patch(allow_rnn=True):
+        for call in (compiled, compiled, lambda one: one):
+            torch.manual_seed(3)
+            made = nn.LSTM(3, 5)
+            run = call(made)
+            results.append(trained(lambda x, run=run: run(x)[0], made, x))
+    assert len(traces) == 1
+    torch.testing.assert_close(results[1], results[0], rtol=0, atol=0)
+    torch.testing.assert_close(results[0], results[2])
+
+
 def update(x):
     x.add_(1)
     return x.view(-1)[1:], x.sum()
