@@ -38,5 +38,5 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """The function for a graph of Dynamo: `torch.compile(f, backend="pycompiler")` calls it."""
     table = decompositions()
-    with corrected():
-        return without_idle_restarts(module, lambda: with_autograd(module, example_inputs, compile_graph, table))
+    with corrected(), without_idle_restarts():
+        return with_autograd(module, example_inputs, compile_graph, table)

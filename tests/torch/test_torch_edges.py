@@ -152,8 +152,8 @@ class Words(torch.nn.Module):
         return self.words(x) * self.scale
 
 
-@pytest.mark.parametrize(("options", "traces"), [({}, [1, 1]), ({"max_norm": 0.5}, [2, 3])])
-def test_a_norm_that_is_not_read_starts_no_trace_again(options, traces):
+@pytest.mark.parametrize(("options", "traces"), [({}, [1, 1]), ({"max_norm": 0.5}, [1, 2])])
+def test_a_norm_starts_no_trace_again(options, traces):
     model, counts = Words(**options), []
 
     def counted(module, examples):
@@ -166,6 +166,30 @@ def test_a_norm_that_is_not_read_starts_no_trace_again(options, traces):
         x = torch.arange(5)
         torch.testing.assert_close(compiled(x), model(x))
         assert len(counts) == count
+
+
+@pytest.mark.parametrize("of_input", [True, False])
+def test_numbers_that_are_constants_start_no_trace_again(of_input):
+    """Each value of such a number is another graph; the other numbers are inputs."""
+    model, counts = torch.nn.Sequential(torch.nn.LayerNorm(3), torch.nn.Softplus(), torch.nn.GroupNorm(1, 3)), []
+
+    def counted(module, examples):
+        counts.append(module)
+        return backend(module, examples)
+
+    step = lambda x, scale: model(x * scale) + scale  # noqa: E731
+    compiled = torch.compile(step, backend=counted, dynamic=True)
+    x = torch.randn(4, 3, requires_grad=of_input)
+    for number, (eps, beta) in enumerate([(1e-5, 1.0), (0.5, 1.0), (0.5, 2.0)], 1):
+        model[0].eps, model[1].beta = eps, beta
+        for scale in (0.5, 2.0):
+            got, expected = compiled(x, scale), step(x, scale)
+            torch.testing.assert_close(got, expected)
+            if of_input:
+                torch.testing.assert_close(
+                    torch.autograd.grad(got.sin().sum(), x), torch.autograd.grad(expected.sin().sum(), x)
+                )
+        assert len(counts) == number
 
 
 @pytest.mark.parametrize("foreach", [True, False])

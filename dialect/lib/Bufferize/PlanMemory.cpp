@@ -16,8 +16,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -85,6 +87,94 @@ SmallVector<Slot> assignSlots(MutableArrayRef<Temporary> temporaries) {
   return slots;
 }
 
+/// Emits the places of slots in the arena, from the symbolic sizes of their members.
+class SlotOffsets {
+public:
+  SlotOffsets(OpBuilder &builder, func::FuncOp function, SymbolicSizes &sizes)
+      : b(function.getLoc(), builder), sizes(sizes),
+        mayBeNegative(function->getParentOfType<ModuleOp>()->hasAttr(kCheckedAttr)) {}
+
+  /// Places the slots after the temporaries of known sizes, one after the other. Returns the offset of each, and the
+  /// total bytes; -1 if they overflow, which ends the call before it begins.
+  std::pair<SmallVector<Value>, Value> emit(ArrayRef<Slot> slots, int64_t bytes) {
+    SmallVector<Value> offsets;
+    Value end = constant(llvm::alignTo(bytes, PCRT_ALIGNMENT));
+    for (const Slot &slot : slots) {
+      offsets.push_back(end);
+      end = arith::AddIOp::create(b, end, emitBytes(slot));
+    }
+    // Well below the overflow, so that the known temporaries and the rounding fit, too.
+    Value most = arith::ConstantOp::create(b, b.getF64FloatAttr(0x1p62));
+    Value fits = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, about, most);
+    return {offsets, arith::SelectOp::create(b, fits, end, constant(-1))};
+  }
+
+private:
+  /// The bytes of an array: a product of symbolic sizes, by their numbers, with a constant.
+  using Product = SmallVector<unsigned>;
+
+  /// The bytes of the largest member of a slot, as whole cache lines.
+  Value emitBytes(const Slot &slot) {
+    // The largest constant for each product: its other members need no comparison at run time.
+    llvm::MapVector<Product, double> products;
+    for (Temporary *member : slot.members) {
+      auto [product, constant] = productOf(member->alloc);
+      double &most = products.insert({product, 0.0}).first->second;
+      most = std::max(most, constant);
+    }
+    Value most;
+    for (auto &[product, factor] : products) {
+      Value bytes = emitProduct(product, factor);
+      most = most ? arith::MaxUIOp::create(b, most, bytes).getResult() : bytes;
+    }
+    most = arith::AddIOp::create(b, most, constant(PCRT_ALIGNMENT - 1));
+    return arith::MulIOp::create(b, arith::DivUIOp::create(b, most, constant(PCRT_ALIGNMENT)),
+                                 constant(PCRT_ALIGNMENT));
+  }
+
+  std::pair<Product, double> productOf(memref::AllocOp alloc) {
+    double constant = static_cast<double>(bytesOfElement(alloc.getType().getElementType()));
+    Product product;
+    for (int64_t dim = 0; dim < alloc.getType().getRank(); ++dim) {
+      OpFoldResult size = sizes.sizeOf(alloc, dim);
+      if (std::optional<int64_t> known = getConstantIntValue(size))
+        constant *= static_cast<double>(*known);
+      else
+        product.push_back(numbers.insert({cast<Value>(size), numbers.size()}).first->second);
+    }
+    llvm::sort(product);
+    return {product, constant};
+  }
+
+  /// The approximate number of bytes, as a float that does not wrap, is added to `about`; it is huge if a size is
+  /// negative. Modules from files check their sizes at run time, and then report the operation with the negative size.
+  Value emitProduct(const Product &product, double factor) {
+    // Constants that do not fit end the call: `about` is too large.
+    Value bytes = constant(factor < 0x1p62 ? static_cast<int64_t>(factor) : 0);
+    Value own = arith::ConstantOp::create(b, b.getF64FloatAttr(factor));
+    for (unsigned number : product) {
+      Value size = std::next(numbers.begin(), number)->first;
+      if (mayBeNegative)
+        size = arith::MaxSIOp::create(b, size, constant(0));
+      bytes = arith::MulIOp::create(b, bytes, size);
+      // A size of 0 must not hide the other sizes.
+      Value word = arith::IndexCastOp::create(b, b.getI64Type(), arith::MaxUIOp::create(b, size, constant(1)));
+      own = arith::MulFOp::create(b, own, arith::UIToFPOp::create(b, b.getF64Type(), word));
+    }
+    about = about ? arith::AddFOp::create(b, about, own).getResult() : own;
+    return bytes;
+  }
+
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+
+  ImplicitLocOpBuilder b;
+  SymbolicSizes &sizes;
+  bool mayBeNegative;
+  /// The numbers of symbolic sizes, in the order of their appearance.
+  llvm::MapVector<Value, unsigned> numbers;
+  Value about;
+};
+
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -107,56 +197,6 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     }
     if (failed(useArena(function, temporaries, *bytes)))
       signalPassFailure();
-  }
-
-  /// The bytes of a temporary of symbolic size, as whole cache lines. Their approximate number, as a float that does
-  /// not wrap, is added to `about`; it is huge if a size is negative. Modules from files check their sizes at run time,
-  /// and then report the operation with the negative size.
-  static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, SymbolicSizes &sizes, Value &about) {
-    Location loc = alloc.getLoc();
-    auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
-    auto toFloat = [&](Value size) {
-      Value word = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size);
-      return arith::UIToFPOp::create(builder, loc, builder.getF64Type(), word);
-    };
-    bool mayBeNegative = alloc->getParentOfType<ModuleOp>()->hasAttr(kCheckedAttr);
-    Value bytes = constant(bytesOfElement(alloc.getType().getElementType()));
-    Value own = toFloat(bytes);
-    for (int64_t dim = 0; dim < alloc.getType().getRank(); ++dim) {
-      Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes.sizeOf(alloc, dim));
-      if (mayBeNegative)
-        size = arith::MaxSIOp::create(builder, loc, size, constant(0));
-      bytes = arith::MulIOp::create(builder, loc, bytes, size);
-      // A size of 0 must not hide the other sizes.
-      own = arith::MulFOp::create(builder, loc, own, toFloat(arith::MaxUIOp::create(builder, loc, size, constant(1))));
-    }
-    about = about ? arith::AddFOp::create(builder, loc, about, own).getResult() : own;
-    bytes = arith::AddIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT - 1));
-    return arith::MulIOp::create(builder, loc, arith::DivUIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT)),
-                                 constant(PCRT_ALIGNMENT));
-  }
-
-  /// Places the slots after the temporaries of known sizes, one after the other. Returns the offset of each, and the
-  /// total bytes; -1 if they overflow, which ends the call before it begins.
-  static std::pair<SmallVector<Value>, Value> emitOffsets(OpBuilder &builder, Location loc, ArrayRef<Slot> slots,
-                                                          int64_t bytes, SymbolicSizes &sizes) {
-    SmallVector<Value> offsets;
-    Value about;
-    Value end = arith::ConstantIndexOp::create(builder, loc, llvm::alignTo(bytes, PCRT_ALIGNMENT));
-    for (const Slot &slot : slots) {
-      Value most;
-      for (Temporary *member : slot.members) {
-        Value size = emitBytes(builder, member->alloc, sizes, about);
-        most = most ? arith::MaxUIOp::create(builder, loc, most, size).getResult() : size;
-      }
-      offsets.push_back(end);
-      end = arith::AddIOp::create(builder, loc, end, most);
-    }
-    // Well below the overflow, so that the known temporaries and the rounding fit, too.
-    Value most = arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0x1p62));
-    Value fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, about, most);
-    Value none = arith::ConstantIndexOp::create(builder, loc, -1);
-    return {offsets, arith::SelectOp::create(builder, loc, fits, end, none)};
   }
 
   static LogicalResult useArena(func::FuncOp function, MutableArrayRef<Temporary> temporaries, int64_t bytes) {
@@ -184,7 +224,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       builder.setInsertionPointToStart(&function.front());
       if (sizes.end())
         builder.setInsertionPointAfter(sizes.end());
-      auto [starts, total] = emitOffsets(builder, function.getLoc(), slots, bytes, sizes);
+      auto [starts, total] = SlotOffsets(builder, function, sizes).emit(slots, bytes);
       ArenaOp::create(builder, function.getLoc(), total);
       for (auto [slot, start] : llvm::zip_equal(slots, starts))
         for (Temporary *member : slot.members)

@@ -29,6 +29,10 @@ namespace mlir::array {
 
 namespace {
 
+/// More operations than these are computed once, in @main: each piece would compute them again, and the code of each
+/// loop would have them (the places of temporaries of symbolic sizes).
+constexpr unsigned mostRecomputed = 12;
+
 /// The values that a loop captures.
 struct Captures {
   explicit Captures(func::FuncOp main) : main(main) {}
@@ -49,10 +53,8 @@ struct Captures {
     if (!seen.insert(value).second)
       return true;
     Operation *op = value.getDefiningOp();
-    auto alloca = dyn_cast_or_null<memref::AllocaOp>(op);
     // Values that depend on the call are in the frame of @main.
-    if (op && !isa<SymbolOp, ThreadsOp>(op) && op->getNumRegions() == 0 &&
-        (isMemoryEffectFree(op) || (alloca && alloca->hasAttr(kPrivateAttr)))) {
+    if (isRecomputed(op) && !(value.getType().isIntOrIndexOrFloat() && isLong(op))) {
       if (!llvm::all_of(op->getOperands(), [&](Value operand) { return add(operand); }))
         return false;
       if (ops.insert(op).second)
@@ -62,7 +64,8 @@ struct Captures {
     Type type = value.getType();
     if (auto memref = dyn_cast<MemRefType>(type)) {
       auto argument = dyn_cast<BlockArgument>(value);
-      bool isWhole = alloca || (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+      bool isWhole =
+          isa_and_nonnull<memref::AllocaOp>(op) || (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
       buffers.push_back(value);
       return isWhole && memref.getLayout().isIdentity() && addShape(value, memref);
     }
@@ -71,6 +74,27 @@ struct Captures {
   }
 
 private:
+  static bool isRecomputed(Operation *op) {
+    if (!op || isa<SymbolOp, ThreadsOp>(op) || op->getNumRegions() > 0)
+      return false;
+    return isMemoryEffectFree(op) || (isa<memref::AllocaOp>(op) && op->hasAttr(kPrivateAttr));
+  }
+
+  /// Whether the computation of a result takes many operations, which no other captured value has.
+  bool isLong(Operation *op) const {
+    DenseSet<Operation *> found;
+    SmallVector<Operation *> waiting{op};
+    while (!waiting.empty() && found.size() <= mostRecomputed) {
+      Operation *next = waiting.pop_back_val();
+      if (!isRecomputed(next) || ops.contains(next) || !found.insert(next).second)
+        continue;
+      for (Value operand : next->getOperands())
+        if (Operation *before = operand.getDefiningOp())
+          waiting.push_back(before);
+    }
+    return found.size() > mostRecomputed;
+  }
+
   /// A buffer of symbolic sizes is passed as 1-D elements.
   bool addShape(Value buffer, MemRefType type) {
     if (type.hasStaticShape() || type.getRank() == 1)
