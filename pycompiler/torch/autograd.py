@@ -115,7 +115,9 @@ def _call(
             # The graph as it is before it is compiled.
             kept = graph_cache.Kept(graph) if key is not None else None
             call = compiled(graph)
-            call.__wrapped__ = kept  # pyright: ignore[reportFunctionMemberAccess]
+            if kept is not None:
+                # Torch looks for the code of an entry here.
+                call.__wrapped__ = kept  # pyright: ignore[reportFunctionMemberAccess]
             calls.append(call)
             return call
 

@@ -14,6 +14,7 @@ import dataclasses
 import functools
 import hashlib
 import io
+import logging
 import operator
 import os
 import pickle
@@ -45,6 +46,8 @@ from pycompiler.torch.calls import Boxed
 from pycompiler.version import __version__
 
 __all__ = ["Kept", "entry_of_inference", "find", "keep", "key_of", "note_of"]
+
+_log = logging.getLogger("pycompiler.torch")
 
 # What compiled graphs read of their nodes.
 _META = ("val", "stack_trace")
@@ -89,8 +92,9 @@ def key_of(module: Any, inputs: Sequence[Any], given: AOTConfig) -> TraceKey | N
     try:
         contents = (("nodes", _graph(module)), ("inputs", _inputs(inputs)))
         graph, given_inputs = [f"{len(lines)} {name}, {_digest(lines)}" for name, lines in contents]
-    except Exception:
+    except Exception as error:
         # Torch's check of a node raises many errors.
+        _log.debug("not kept: %s", error)
         return None
     return trace_key(graph, given_inputs, _settings(given), _versions())
 
@@ -106,8 +110,14 @@ def keep(key: TraceKey, entry: Any, began: float) -> None:
         "operations": int(key.graph.partition(" ")[0]),
         "milliseconds": (time.perf_counter() - began) * 1e3,
     }
-    with _disable_current_modes():
-        keep_trace(key, pickle.dumps(entry), about)
+    try:
+        with _disable_current_modes():
+            data = pickle.dumps(entry)
+    except Exception as error:
+        # Wrappers may hold anything. The call does not depend on its entry.
+        _log.debug("not kept, as an entry has no bytes: %s", error)
+        return
+    keep_trace(key, data, about)
 
 
 def entry_of_inference(call: Boxed, state: AOTState, captured: AOTGraphCapture) -> Any:

@@ -9,6 +9,7 @@ import warnings
 import pytest
 import torch
 from torch import nn
+from torch._functorch._aot_autograd.aot_autograd_result import BundledAOTAutogradResult
 from torch.nn import functional as F  # noqa: N812
 
 from pycompiler.core.config.config import config
@@ -291,6 +292,17 @@ def test_a_damaged_entry_is_traced_anew(traces, tmp_path):
     assert len(traces) == 2
     compiled(leaf)(REFERENCE)
     assert len(traces) == 2
+
+
+def test_an_entry_without_bytes_is_not_kept(traces, tmp_path, monkeypatch):
+    def failing(entry):
+        raise TypeError("cannot pickle")
+
+    monkeypatch.setattr(BundledAOTAutogradResult, "__reduce__", failing)
+    x = REFERENCE.clone().requires_grad_()
+    compiled(leaf)(x).sum().backward()
+    torch.testing.assert_close(x.grad, REFERENCE.cos())
+    assert not list(tmp_path.rglob("*.trace"))
 
 
 @pytest.mark.parametrize("off", ["ours", "torch's"])
