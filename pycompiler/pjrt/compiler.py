@@ -35,6 +35,9 @@ from pycompiler.pjrt.source import Call, Source, brings_own_division, calls_of, 
 
 __all__ = ["compile_program", "load_program", "stablehlo_versions"]
 
+# The text of a program of at most these bytes is kept beside its code.
+_SHORT = 1 << 16
+
 
 def stablehlo_versions() -> tuple[list[int], list[int]]:
     """The oldest and the newest version of StableHLO that the compiler reads."""
@@ -61,26 +64,29 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
     if key and found:
         artifact, information = found
         description = described(information)
-        return _program(key, artifact, description, devices, target, options, code, _calls(description, code))
+        calls = _calls(description, code)
+        return _program(key, artifact, description, devices, target, options, code, calls, information["text"])
     begin = time.perf_counter()
     source = Source(code, partitions)
     lapack = target.is_host and needs_lapack(source.module)
     artifact = compile_module(source.build, source.aliases, {}, with_libraries(target, source.module))
     description = source.description(replicas, partitions, artifact.aliases, lapack)
+    milliseconds = (time.perf_counter() - begin) * 1e3
+    text = text_of(code, partitions) if len(code) <= _SHORT else ""
     if key and is_kept and not _calls_python(source.calls) and not source.asks:
-        cache.keep_module(key, artifact, about(description, (time.perf_counter() - begin) * 1e3))
-    return _program(key, artifact, description, devices, target, options, code, source.calls)
+        cache.keep_module(key, artifact, about(description, milliseconds, text))
+    return _program(key, artifact, description, devices, target, options, code, source.calls, text)
 
 
 def load_program(data: bytes, options: bytes) -> Program:
     """The program that `serialize` wrote. Raises ExecutionError for bytes of another build or processor."""
-    key, artifact, description, written, code = unpacked(data)
+    key, artifact, description, written, code, text = unpacked(data)
     devices = placement_of(options or written)[2]
     target = target_for(devices)
     if bool(artifact.kernels) and target.is_host:
         raise ExecutionError(f"{description.name} was compiled for a GPU, and is loaded for a CPU: compile it again")
     calls = _calls(description, code)
-    return _program(key, artifact, description, devices, target, options or written, code, calls)
+    return _program(key, artifact, description, devices, target, options or written, code, calls, text)
 
 
 def _calls(description: Description, code: bytes) -> Sequence[Call]:
@@ -101,6 +107,7 @@ def _program(
     options: bytes,
     code: bytes,
     calls: Sequence[Call],
+    text: str,
 ) -> Program:
     if description.lapack:
         require_lapack()
@@ -127,7 +134,7 @@ def _program(
                 f"{description.name} can't be serialized: it has custom_partitioning and handlers of XLA's FFI"
             )
         kept = printed(text_of(code, description.partitions)) if is_printed else code
-        return packed(key, artifact, description, options, kept)
+        return packed(key, artifact, description, options, kept, text)
 
     fingerprint = key.digest if key else hashlib.blake2b(code, digest_size=20).hexdigest()
     if _calls_python(calls):
@@ -140,7 +147,7 @@ def _program(
         artifact.flops,
         options,
         serialize,
-        lambda: text_of(code, description.partitions),
+        lambda: text or text_of(code, description.partitions),
     )
 
 

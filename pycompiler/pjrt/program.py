@@ -94,14 +94,16 @@ def array_types(avals: Sequence[ShapedArray], orders: Sequence[Order]) -> tuple[
     )
 
 
-def about(description: Description, milliseconds: float) -> dict[str, Any]:
-    """A description as the information of an entry of the disk cache."""
+def about(description: Description, milliseconds: float, text: str) -> dict[str, Any]:
+    """A description as the information of an entry of the disk cache, and the text of a short program: JAX reads
+    layouts from it, and a process that loads the program need not read its source."""
     return {
         "name": description.name,
         "for": f"a JAX program with {len(description.parameters)} arguments",
         "operations": len(description.results),
         "milliseconds": milliseconds,
         "pjrt": asdict(description),
+        "text": text,
     }
 
 
@@ -110,14 +112,14 @@ def described(information: dict[str, Any]) -> Description:
     return Description(**information["pjrt"])
 
 
-def packed(key: Key, artifact: Artifact, description: Description, options: bytes, code: bytes) -> bytes:
+def packed(key: Key, artifact: Artifact, description: Description, options: bytes, code: bytes, text: str) -> bytes:
     """The bytes of a program, for `unpacked`."""
-    information = about(description, 0.0) | {"made": 0.0, "compile_options": options, "code": code}
+    information = about(description, 0.0, text) | {"made": 0.0, "compile_options": options, "code": code}
     return key.digest.encode() + cache.pack(key, artifact, information)
 
 
-def unpacked(data: bytes) -> tuple[Key, Artifact, Description, bytes, bytes]:
-    """The parts of a program; the last two are its options and its source.
+def unpacked(data: bytes) -> tuple[Key, Artifact, Description, bytes, bytes, str]:
+    """The parts of a program; the last three are its options, its source and the text of a short one.
 
     Raises ExecutionError for damaged bytes, and for those of another build or processor.
     """
@@ -130,6 +132,6 @@ def unpacked(data: bytes) -> tuple[Key, Artifact, Description, bytes, bytes]:
                 "or another processor.\nWhat to do: compile it again"
             )
         options, code = information["compile_options"], information["code"]
-        return key, cache.unpack(key, entry), described(information), options, code
+        return key, cache.unpack(key, entry), described(information), options, code, information["text"]
     except (DamagedError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise ExecutionError(f"the bytes are no program of this compiler: {error}") from None

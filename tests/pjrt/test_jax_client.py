@@ -201,3 +201,34 @@ def test_options_of_xla_have_no_effect_and_others_are_refused():
         lowered.compile(compiler_options={"xla_no_option": 1})
     with pytest.raises(jax.errors.JaxRuntimeError, match="not a valid bool value"):
         lowered.compile(compiler_options={"xla_embed_ir_in_executable": "perhaps"})
+
+
+def test_a_kept_program_is_not_read_again(tmp_path, monkeypatch):
+    """JAX reads layouts from the text of a program, which is kept beside its code."""
+    from pycompiler.core.config.config import config
+    from pycompiler.pjrt import source
+
+    def read(code):
+        raise AssertionError("the program is read")
+
+    texts, values = [], []
+    # JAX compiles in a thread of its own.
+    settings = {"enable_compilation_cache": True, "compilation_cache_dir": str(tmp_path / "c")}
+    before = {name: getattr(config, name) for name in settings}
+    try:
+        for name, value in settings.items():
+            config.update(name, value)
+        # In one place: the locations of a program are a part of it.
+        for reader in (source._read, read):
+            monkeypatch.setattr(source, "_read", reader)
+            jax.clear_caches()
+            source._texts.clear()
+            made = jax.jit(lambda x: jnp.sin(x).T + 1).lower(np.ones((2, 3), np.float32)).compile()
+            texts.append(made.as_text())
+            values.append(np.asarray(made(np.full((2, 3), 0.5, np.float32))))
+    finally:
+        for name, value in before.items():
+            config.update(name, value)
+    assert "sine" in texts[0]
+    assert texts[1] == texts[0]
+    np.testing.assert_array_equal(values[1], values[0])
