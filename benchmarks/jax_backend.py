@@ -2,6 +2,9 @@
 
 For each program: the median times of a call, of calls of JAX's dispatch, and of a compilation that is in no cache. With
 a ratio below 1, our backend is faster. `--threads 2` gives both backends two threads (run it with two cores).
+
+With `--processes`, the first call of a new process instead, with JAX's persistent cache of compilations: empty, and as
+an earlier process left it. JAX's own share is the trace and the lowering, which both backends have.
 """
 
 from __future__ import annotations
@@ -9,8 +12,11 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -72,18 +78,79 @@ def programs() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
     }
 
 
+# A process for each measurement.
+PLATFORMS = ("pycompiler", "cpu")
+
+
+def first(name: str, platform: str) -> None:
+    """Prints the milliseconds of JAX's share of a first call, and of the rest."""
+    import jax
+
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    place = jax.devices(platform)[0]
+    function, arguments = programs()[name]
+    given = jax.block_until_ready(jax.device_put(arguments, place))
+    begin = time.perf_counter()
+    lowered = jax.jit(function).lower(*given)
+    middle = time.perf_counter()
+    jax.block_until_ready(lowered.compile()(*given))
+    print((middle - begin) * 1e3, (time.perf_counter() - middle) * 1e3)
+
+
+def processes(runs: int = 4) -> None:
+    """First calls of new processes: the first run has empty caches, the best of the others counts."""
+    print(
+        f"{'':32}{'JAX, ms':>9}{'ours: empty, warm':>20}{'XLA: empty, warm':>20}{'whole, warm':>13}{'beyond JAX':>12}"
+    )
+    whole: list[float] = []
+    for name in programs():
+        rows: dict[str, list[tuple[float, float]]] = {}
+        for platform in PLATFORMS:
+            with tempfile.TemporaryDirectory() as folder:
+                os.environ["JAX_COMPILATION_CACHE_DIR"] = os.path.join(folder, "jax")
+                os.environ["PYCOMPILER_COMPILATION_CACHE_DIR"] = os.path.join(folder, "pycompiler")
+                command = [sys.executable, __file__, "--first", f"{platform}:{name}"]
+                lines = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(runs)]
+            numbers = [line.stdout.split()[-2:] for line in lines]
+            rows[platform] = [(float(lower), float(rest)) for lower, rest in numbers]
+        lower = min(row[0] for platform in PLATFORMS for row in rows[platform][1:])
+        empty, warm = ({one: pick(rest for _, rest in rows[one]) for one in PLATFORMS} for pick in (_first, _best))
+        ours, theirs = (lower + warm[one] for one in PLATFORMS)
+        whole.append(ours / theirs)
+        parts = [f"{empty[one]:12.1f}{warm[one]:8.1f}" for one in PLATFORMS]
+        beyond = warm["pycompiler"] / warm["cpu"]
+        print(f"{name:32}{lower:9.1f}{''.join(parts)}{whole[-1]:13.2f}{beyond:12.2f}", flush=True)
+    print(f"{'geometric mean':32}{'':49}{statistics.geometric_mean(whole):13.2f}")
+
+
+def _first(times: Iterable[float]) -> float:
+    return next(iter(times))
+
+
+def _best(times: Iterable[float]) -> float:
+    return min(list(times)[1:])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1.0, help="of steady calls for each program and backend")
+    parser.add_argument("--processes", action="store_true", help="the first calls of new processes")
+    parser.add_argument("--first", help="print only the times of a first call: the platform, a colon, the program")
     options = parser.parse_args()
     os.environ["JAX_PLATFORMS"] = "pycompiler,cpu"
     os.environ["PYCOMPILER_NUM_THREADS"] = str(options.threads)
+    if options.first:
+        platform, _, name = options.first.partition(":")
+        return first(name, platform)
+    if options.processes:
+        return processes()
     os.environ["PYCOMPILER_ENABLE_COMPILATION_CACHE"] = "0"
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     import jax
 
-    places = {name: jax.devices(name)[0] for name in ("pycompiler", "cpu")}
+    places = {name: jax.devices(name)[0] for name in PLATFORMS}
     print(f"{'':32}{'ours, us':>12}{'XLA, us':>12}{'ratio':>8}{'compile':>9}")
     ratios: list[float] = []
     for name, (function, arguments) in programs().items():
