@@ -377,14 +377,8 @@ struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
     if (found.empty())
       return;
     IRRewriter rewriter(&getContext());
-    if (!copyCarries) {
-      SmallVector<Operation *> loops;
-      for (Operation *op : found)
-        loops.append(prepare::unrollRotations(op));
-      found = loops;
-    }
-    for (Operation *&op : found)
-      op = prepare::carryScalars(rewriter, op);
+    for (Operation *op : found)
+      prepare::carryScalars(rewriter, op);
 
     RewritePatternSet patterns(&getContext());
     prepare::populateScalars(patterns);
@@ -396,6 +390,13 @@ struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
 
     if (copyCarries)
       return separate(rewriter, getOperation());
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) {
+      if (isControlFlow(loop))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops)
+      prepare::unrollRotations(rewriter, loop);
     getOperation().walk([&](Operation *op) {
       if (isa<scf::WhileOp, scf::ForOp, scf::IfOp>(op) && isControlFlow(op))
         prepare::readBeforeWrites(rewriter, op);

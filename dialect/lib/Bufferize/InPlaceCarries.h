@@ -2,11 +2,15 @@
 #ifndef ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 #define ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::array::prepare {
+
+/// Of a tensor's elements divided by this, a copy is worth less than one of the tensor.
+constexpr int64_t kLeastParts = 4;
 
 /// One tensor of a loop's carry: its current value in an iteration, and its next one; `yielded` is the operand of the
 /// yield.
@@ -37,6 +41,9 @@ llvm::SetVector<Value> derivedFrom(Value tensor, Operation *last);
 /// `last` are allowed if it is a conditional, since a branch reads before it writes.
 bool isReadBefore(Value tensor, Operation *last);
 
+/// Whether slices of one tensor are known to have no element in common.
+bool areDisjoint(tensor::ExtractSliceOp read, tensor::InsertSliceOp written);
+
 /// The insertions of a block by which a tensor becomes the next value, in their order.
 SmallVector<tensor::InsertSliceOp> insertionsFrom(Value tensor, Block *block);
 
@@ -54,9 +61,13 @@ void readFromInsertions(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> 
 /// Computes each inserted part in the place of the elements that it reads from there, if it is elementwise in them.
 void computePartsInPlace(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> insertions);
 
-/// If a carry passes its values on, unrolls the loop by the number of steps after which each tensor is in its place
-/// again. Returns the resulting loops: the loop, and one for the remaining steps.
-SmallVector<Operation *> unrollRotations(Operation *loop);
+/// If a carry passes its values on, or its values are computed in two buffers in turns, unrolls the loop by the number
+/// of steps after which each tensor is in its place again.
+void unrollRotations(RewriterBase &rewriter, scf::ForOp loop);
+
+/// Computes carries of at least so many elements in two buffers in turns, if a step can't compute them in place, and
+/// the others in place. Returns the loop and whether there are any; two steps must then become one.
+std::pair<scf::ForOp, bool> takeTurns(RewriterBase &rewriter, scf::ForOp loop, int64_t leastElements);
 
 /// Starts a sum with the carry that it is added to: the gradient of a weight is accumulated in place.
 void accumulateInPlace(RewriterBase &rewriter, Operation *loop);
@@ -65,8 +76,8 @@ void accumulateInPlace(RewriterBase &rewriter, Operation *loop);
 void readBeforeWrites(RewriterBase &rewriter, Operation *op);
 
 /// Replaces an scf.while, scf.for or scf.if by one that carries and returns values without dimensions in registers: a
-/// counter, a tolerance, a key. Returns the new op.
-Operation *carryScalars(RewriterBase &rewriter, Operation *op);
+/// counter, a tolerance, a key.
+void carryScalars(RewriterBase &rewriter, Operation *op);
 
 /// Patterns that compute scalars of bodies in registers.
 void populateScalars(RewritePatternSet &patterns);

@@ -12,8 +12,7 @@
 using namespace mlir;
 using namespace mlir::array;
 
-/// Whether slices of one tensor are known to have no element in common.
-static bool areDisjoint(tensor::ExtractSliceOp read, tensor::InsertSliceOp written) {
+bool prepare::areDisjoint(tensor::ExtractSliceOp read, tensor::InsertSliceOp written) {
   FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
       read.getContext(), HyperrectangularSlice(read), HyperrectangularSlice(written));
   return succeeded(overlap) && !*overlap;

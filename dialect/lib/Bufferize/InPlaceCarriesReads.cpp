@@ -14,8 +14,6 @@ namespace mlir::array::prepare {
 
 namespace {
 
-/// The share of a tensor's elements of which a copy is worth less than one of the tensor.
-constexpr int64_t kLeastParts = 4;
 /// The maximum number of operations that move with a read: those of its indices.
 constexpr unsigned kMostMoved = 64;
 

@@ -1,6 +1,6 @@
 // The part of array-in-place-carries for carries that pass their values on: u, before = f(u, before), u. After as many
 // steps as there are such carries, each is computed in the memory of the one that it replaces. So that many steps are
-// unrolled into one, and no copy is left.
+// unrolled into one, and no copy is left. The same holds for two steps that compute a carry in two buffers in turns.
 #include "InPlaceCarries.h"
 #include "array/IR/Array.h"
 
@@ -15,7 +15,7 @@ namespace {
 /// Smaller copies cost less than the code of another step.
 constexpr int64_t leastElements = 1024;
 /// Maximum number of unrolled steps, and of all their operations.
-constexpr int64_t mostSteps = 4, mostOperations = 512;
+constexpr int64_t mostSteps = 4, mostOperations = 2048;
 
 /// The number of operations of a body; none if it holds another loop or conditional of the program.
 std::optional<int64_t> countOperations(Block &body) {
@@ -55,25 +55,21 @@ int64_t periodOf(scf::ForOp loop) {
 
 } // namespace
 
-SmallVector<Operation *> prepare::unrollRotations(Operation *op) {
-  auto loop = dyn_cast<scf::ForOp>(op);
-  if (!loop)
-    return {op};
+void prepare::unrollRotations(RewriterBase &rewriter, scf::ForOp loop) {
   std::optional<llvm::APInt> trips = loop.getStaticTripCount();
-  int64_t period = periodOf(loop);
   std::optional<int64_t> operations = countOperations(*loop.getBody());
-  if (period == 1 || !trips || trips->getSExtValue() < 2 * period || !operations ||
-      period * *operations > mostOperations)
-    return {op};
+  auto mayUnroll = [&](int64_t steps) {
+    return trips && trips->getSExtValue() >= 2 * steps && operations && steps * *operations <= mostOperations;
+  };
+  int64_t period = periodOf(loop);
+  if (mayUnroll(std::lcm(period, 2)) && std::lcm(period, 2) <= mostSteps) {
+    bool hasTurns;
+    std::tie(loop, hasTurns) = takeTurns(rewriter, loop, leastElements);
+    period = hasTurns ? std::lcm(period, 2) : period;
+  }
   // The results are the loop itself and an epilogue, a copy of it with its attributes.
-  FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, period);
-  if (failed(unrolled))
-    return {op};
-  SmallVector<Operation *> loops;
-  for (std::optional<scf::ForOp> left : {unrolled->mainLoopOp, unrolled->epilogueLoopOp})
-    if (left)
-      loops.push_back(*left);
-  return loops;
+  if (period != 1 && mayUnroll(period))
+    (void)loopUnrollByFactor(loop, period);
 }
 
 } // namespace mlir::array

@@ -1,5 +1,6 @@
 // The scalar part of array-in-place-carries: values without dimensions are carried, selected and computed in registers.
 #include "InPlaceCarries.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -133,11 +134,19 @@ struct ExtractElement : OpRewritePattern<tensor::ExtractOp> {
   }
 };
 
+/// The loop that guards an update against places out of bounds is its body, if the places are known.
+struct SingleIteration : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::ForOp op, PatternRewriter &rewriter) const override {
+    return op->hasAttr(kControlFlowAttr) ? failure() : op.promoteIfSingleIteration(rewriter);
+  }
+};
+
 } // namespace
 
-Operation *carryScalars(RewriterBase &rewriter, Operation *op) {
+void carryScalars(RewriterBase &rewriter, Operation *op) {
   if (llvm::none_of(op->getOperandTypes(), isScalarTensor) && llvm::none_of(op->getResultTypes(), isScalarTensor))
-    return op;
+    return;
   SmallVector<Type> types = scalarsOf(op->getResultTypes());
   Location loc = op->getLoc();
   Operation *scalar = nullptr;
@@ -165,11 +174,10 @@ Operation *carryScalars(RewriterBase &rewriter, Operation *op) {
                                /*addElseBlock=*/false);
   }
   replaceByScalars(rewriter, op, scalar);
-  return scalar;
 }
 
 void populateScalars(RewritePatternSet &patterns) {
-  patterns.add<ScalarGeneric, ReadElement, ExtractElement>(patterns.getContext());
+  patterns.add<ScalarGeneric, ReadElement, ExtractElement, SingleIteration>(patterns.getContext());
 }
 
 } // namespace mlir::array::prepare
