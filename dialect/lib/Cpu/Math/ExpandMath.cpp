@@ -1,7 +1,7 @@
 // array-expand-math: every operation of the math dialect that LLVM would turn into calls of the C library becomes
 // arithmetic, or a call that can be resolved. It runs after the loops are built (operations are on scalars and 1-D
 // vectors), and before structured control flow is lowered. The table maps operations to formulas. The formulas are in
-// ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric and -Angle, one for f32 and f64.
+// ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric, -Angle and -Remainder, one for f32 and f64.
 //
 // A formula that occurs often in a module is compiled once: the operations call a function on registers
 // (MathFunctions).
@@ -21,13 +21,27 @@ namespace mlir::array {
 
 namespace {
 
-/// The expansion of one operation of the math dialect.
+/// A function of one operand or of two.
+struct Formula {
+  Term (*unary)(Term) = nullptr;
+  Term (*binary)(Term, Term) = nullptr;
+  Formula() = default;
+  Formula(Term (*unary)(Term)) : unary(unary) {}
+  Formula(Term (*binary)(Term, Term)) : binary(binary) {}
+
+  explicit operator bool() const { return unary || binary; }
+  Term operator()(ImplicitLocOpBuilder &b, ValueRange operands) const {
+    Term x{&b, operands[0]};
+    return unary ? unary(x) : binary(x, x.of(operands[1]));
+  }
+};
+
+/// The expansion of one operation.
 struct Rule {
   StringRef operation;
-  Term (*unary)(Term) = nullptr;
-  Term (*binary)(Term, Term) = nullptr; ///< The same, of two operands.
-  /// The C function that is called for magnitudes beyond maxQuadrantArgument; empty: the formula is valid everywhere.
-  StringRef library = "";
+  Formula formula;
+  Formula isBeyond = {};  ///< Whether operands are beyond the formula's range; none: it is valid everywhere.
+  StringRef library = ""; ///< The C function that is called for them.
 };
 
 const Rule rules[] = {
@@ -48,14 +62,15 @@ const Rule rules[] = {
     {"math.erfc", expandErfc},
     {"math.rsqrt", expandRsqrt},
     {"math.cbrt", expandCbrt},
-    {"math.powf", nullptr, expandPow},
-    {"math.sin", expandSin, nullptr, "sin"},
-    {"math.cos", expandCos, nullptr, "cos"},
-    {"math.tan", expandTan, nullptr, "tan"},
+    {"math.powf", expandPow},
+    {"math.sin", expandSin, isBeyondQuadrants, "sin"},
+    {"math.cos", expandCos, isBeyondQuadrants, "cos"},
+    {"math.tan", expandTan, isBeyondQuadrants, "tan"},
     {"math.asin", expandAsin},
     {"math.acos", expandAcos},
     {"math.atan", expandAtan},
-    {"math.atan2", nullptr, expandAtan2},
+    {"math.atan2", expandAtan2},
+    {"arith.remf", expandRemainder, isBeyondQuotients, "fmod"},
 };
 
 const Rule *findRule(Operation *op) {
@@ -85,10 +100,7 @@ public:
       return expandNarrow(operands);
     if (functions)
       return callFunction(operands);
-    Term x{&b, operands[0]};
-    if (rule.binary)
-      return rule.binary(x, x.of(operands[1])).value;
-    return rule.library.empty() ? rule.unary(x).value : expandWithin(x);
+    return rule.isBeyond ? expandWithin(operands) : rule.formula(b, operands).value;
   }
 
 private:
@@ -104,16 +116,15 @@ private:
   Value callFunction(ValueRange operands);
 
   /// The formula. If an operand is out of its range, which is rare, the library corrects the result.
-  Value expandWithin(Term x) {
-    Value formula = rule.unary(x).value;
-    Term isBeyond = abs(x) > x.either(maxWideQuadrantArgument, maxQuadrantArgument);
-    auto choice = scf::IfOp::create(b, TypeRange{x.type()}, anyOf(isBeyond), /*withElseRegion=*/true);
+  Value expandWithin(ValueRange operands) {
+    Term result = rule.formula(b, operands), isBeyond = rule.isBeyond(b, operands);
+    auto choice = scf::IfOp::create(b, TypeRange{result.type()}, anyOf(isBeyond), /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(choice.thenBlock());
-    Value exact = callMathLibrary(b, module, rule.library, x.value);
-    scf::YieldOp::create(b, select(isBeyond, x.of(exact), x.of(formula)).value);
+    Value exact = callMathLibrary(b, module, rule.library, operands);
+    scf::YieldOp::create(b, select(isBeyond, result.of(exact), result).value);
     b.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(b, formula);
+    scf::YieldOp::create(b, result.value);
     return choice.getResult(0);
   }
 
@@ -123,10 +134,10 @@ private:
   MathFunctions *functions;
 };
 
-/// A formula and its format of computation: the key of a function of the module.
-using Formula = std::pair<const Rule *, Type>;
+/// A rule and its format of computation: the key of a function of the module.
+using Format = std::pair<const Rule *, Type>;
 
-Formula formulaOf(Operation *op, const Rule *rule) {
+Format formatOf(Operation *op, const Rule *rule) {
   Type element = getElementTypeOrSelf(op->getResult(0).getType());
   return {rule, element.isF64() ? element : Float32Type::get(op->getContext())};
 }
@@ -184,7 +195,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
 
   void runOnOperation() override {
     SmallVector<std::pair<Operation *, const Rule *>> work;
-    DenseMap<Formula, unsigned> counts;
+    DenseMap<Format, unsigned> counts;
     WalkResult result = getOperation().walk([&](Operation *op) {
       const Rule *rule = findRule(op);
       if (!rule)
@@ -197,7 +208,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
         return WalkResult::interrupt();
       }
       work.emplace_back(op, rule);
-      ++counts[formulaOf(op, rule)];
+      ++counts[formatOf(op, rule)];
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
@@ -205,7 +216,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     MathFunctions functions(getOperation(), vectorBits);
     for (auto [op, rule] : work) {
       ImplicitLocOpBuilder b(op->getLoc(), op);
-      bool isCalled = counts[formulaOf(op, rule)] > inlineLimit;
+      bool isCalled = counts[formatOf(op, rule)] > inlineLimit;
       Expander expander(b, getOperation(), *rule, isCalled ? &functions : nullptr);
       op->getResult(0).replaceAllUsesWith(expander.expand(op->getOperands()));
       op->erase();

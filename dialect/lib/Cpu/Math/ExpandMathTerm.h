@@ -105,6 +105,7 @@ inline Term operator==(Term x, Term y) { return compare(arith::CmpFPredicate::OE
 inline Term operator<(Term x, double y) { return x < x.like(y); }
 inline Term operator>(Term x, double y) { return x > x.like(y); }
 inline Term operator==(Term x, double y) { return x == x.like(y); }
+inline Term isNotZero(Term x) { return compare(arith::CmpFPredicate::ONE, x, x.like(0)); }
 inline Term isNan(Term x) { return compare(arith::CmpFPredicate::UNO, x, x); }
 
 // For booleans and integers.
@@ -152,6 +153,7 @@ inline Term select(Term condition, Term x, Term y) {
   return x.of(arith::SelectOp::create(*x.b, condition.value, x.value, y.value));
 }
 inline Term abs(Term x) { return x.of(math::AbsFOp::create(*x.b, x.value)); }
+inline Term trunc(Term x) { return x.of(math::TruncOp::create(*x.b, x.value)); }
 inline Term floor(Term x) { return x.of(math::FloorOp::create(*x.b, x.value)); }
 inline Term sqrt(Term x) { return x.of(math::SqrtOp::create(*x.b, x.value)); }
 inline Term copysign(Term x, Term sign) { return x.of(math::CopySignOp::create(*x.b, x.value, sign.value)); }
@@ -160,7 +162,7 @@ inline Term copysign(Term x, Term sign) { return x.of(math::CopySignOp::create(*
 inline Term atMost(Term x, double limit) { return select(x > limit, x.like(limit), x); }
 inline Term atLeast(Term x, double limit) { return select(x < limit, x.like(limit), x); }
 
-inline Term widen(Term x) { return x.of(arith::ExtFOp::create(*x.b, x.typeWith(x.b->getF64Type()), x.value)); }
+inline Term widen(Term x) { return x.of(x.b->createOrFold<arith::ExtFOp>(x.typeWith(x.b->getF64Type()), x.value)); }
 inline Term narrow(Term x) { return x.of(arith::TruncFOp::create(*x.b, x.typeWith(x.b->getF32Type()), x.value)); }
 
 /// Applies a function of registers of `lanes` lanes to vectors of any length.
@@ -259,11 +261,15 @@ Term expandPow(Term x, Term y);
 Term expandRsqrt(Term x);
 Term expandCbrt(Term x);
 
-/// Valid up to maxQuadrantArgument in magnitude; the caller handles larger arguments differently.
+/// Valid unless isBeyondQuadrants; the caller handles such arguments differently.
 Term expandSin(Term x);
 Term expandCos(Term x);
 Term expandTan(Term x);
-constexpr double maxQuadrantArgument = 65536.0, maxWideQuadrantArgument = 1073741824.0;
+Term isBeyondQuadrants(Term x);
+
+/// Valid unless isBeyondQuotients.
+Term expandRemainder(Term x, Term y);
+Term isBeyondQuotients(Term x, Term y);
 
 Term expandAsin(Term x);
 Term expandAcos(Term x);

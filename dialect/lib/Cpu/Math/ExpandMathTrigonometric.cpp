@@ -1,5 +1,5 @@
 // Sine, cosine, tangent. Angles are reduced by a three-part pi/2 with fma (W. J. Cody and W. Waite, 1980): each step
-// rounds once. Up to maxQuadrantArgument, the parts suffice for every angle near a multiple of pi/2. Polynomials in f32
+// rounds once. Up to isBeyondQuadrants, the parts suffice for every angle near a multiple of pi/2. Polynomials in f32
 // are those of S. L. Moshier's Cephes library (sinf, cosf), 1992, in f64 minimax fits.
 #include "ExpandMathTerm.h"
 
@@ -71,5 +71,7 @@ Term expandTan(Term x) {
   Term quotient = select(odd, cosine, sine) / select(odd, sine, cosine);
   return select(x == 0.0, x, signByQuadrant(quotient, angle.quadrant, 0));
 }
+
+Term isBeyondQuadrants(Term x) { return abs(x) > x.either(1073741824.0, 65536.0); }
 
 } // namespace mlir::array

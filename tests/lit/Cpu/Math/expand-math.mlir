@@ -148,6 +148,19 @@ func.func @scaled(%x: vector<16xf32>) -> vector<16xf32> {
   return %0 : vector<16xf32>
 }
 
+// A remainder is one multiplication and addition; quotients beyond 2^53 call the C library.
+// CHECK-LABEL: func.func @remainder
+// CHECK-NOT: arith.remf
+// CHECK:     arith.divf {{.*}} : vector<8xf64>
+// CHECK:     math.trunc
+// CHECK:     math.fma
+// CHECK:     scf.if
+// CHECK:       func.call @lanes8_fmodf
+func.func @remainder(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
+  %0 = arith.remf %x, %y : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
 // The loop over the lanes is a function: one for each callee and vector type.
 // CHECK: func.func private @sinf(f32) -> f32
 // CHECK: func.func private @lanes16_sinf
