@@ -390,13 +390,17 @@ struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
 
     if (copyCarries)
       return separate(rewriter, getOperation());
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp loop) {
-      if (isControlFlow(loop))
-        loops.push_back(loop);
+    SmallVector<Operation *> loops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<scf::WhileOp, scf::ForOp>(op) && isControlFlow(op))
+        loops.push_back(op);
     });
-    for (scf::ForOp loop : loops)
-      prepare::unrollRotations(rewriter, loop);
+    for (Operation *op : loops) {
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        prepare::unrollRotations(rewriter, loop);
+      else
+        prepare::unrollTurns(rewriter, cast<scf::WhileOp>(op));
+    }
     getOperation().walk([&](Operation *op) {
       if (isa<scf::WhileOp, scf::ForOp, scf::IfOp>(op) && isControlFlow(op))
         prepare::readBeforeWrites(rewriter, op);

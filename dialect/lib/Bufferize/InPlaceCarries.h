@@ -64,10 +64,14 @@ void computePartsInPlace(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp>
 /// If a carry passes its values on, or its values are computed in two buffers in turns, unrolls the loop by the number
 /// of steps after which each tensor is in its place again.
 void unrollRotations(RewriterBase &rewriter, scf::ForOp loop);
+/// Two steps become one if values are computed in two buffers in turns. The second step is a branch.
+void unrollTurns(RewriterBase &rewriter, scf::WhileOp loop);
 
-/// Computes carries of at least so many elements in two buffers in turns, if a step can't compute them in place, and
-/// the others in place. Returns the loop and whether there are any; two steps must then become one.
-std::pair<scf::ForOp, bool> takeTurns(RewriterBase &rewriter, scf::ForOp loop, int64_t leastElements);
+/// Computes carries of at least so many elements in two buffers in turns, if a step can't compute them in place. Two
+/// steps must then become one. Returns the loop, or null if there are none. Some get a second carry, which holds the
+/// value of the step before: the last carries of the loop, of those with the numbers `formers`.
+Operation *takeTurns(RewriterBase &rewriter, Operation *loop, int64_t leastElements,
+                     SmallVectorImpl<unsigned> &formers);
 
 /// Starts a sum with the carry that it is added to: the gradient of a weight is accumulated in place.
 void accumulateInPlace(RewriterBase &rewriter, Operation *loop);

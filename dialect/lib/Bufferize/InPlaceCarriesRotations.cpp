@@ -62,14 +62,59 @@ void prepare::unrollRotations(RewriterBase &rewriter, scf::ForOp loop) {
     return trips && trips->getSExtValue() >= 2 * steps && operations && steps * *operations <= mostOperations;
   };
   int64_t period = periodOf(loop);
-  if (mayUnroll(std::lcm(period, 2)) && std::lcm(period, 2) <= mostSteps) {
-    bool hasTurns;
-    std::tie(loop, hasTurns) = takeTurns(rewriter, loop, leastElements);
-    period = hasTurns ? std::lcm(period, 2) : period;
-  }
+  SmallVector<unsigned> formers;
+  if (std::lcm(period, 2) <= mostSteps && mayUnroll(std::lcm(period, 2)))
+    if (Operation *inTurns = takeTurns(rewriter, loop, leastElements, formers)) {
+      loop = cast<scf::ForOp>(inTurns);
+      period = std::lcm(period, 2);
+    }
   // The results are the loop itself and an epilogue, a copy of it with its attributes.
   if (period != 1 && mayUnroll(period))
     (void)loopUnrollByFactor(loop, period);
+}
+
+void prepare::unrollTurns(RewriterBase &rewriter, scf::WhileOp loop) {
+  std::optional<int64_t> condition = countOperations(*loop.getBeforeBody()),
+                         step = countOperations(*loop.getAfterBody());
+  if (!condition || !step || 2 * (*condition + *step) > mostOperations)
+    return;
+  SmallVector<unsigned> formers;
+  Operation *inTurns = takeTurns(rewriter, loop, leastElements, formers);
+  if (!inTurns)
+    return;
+  loop = cast<scf::WhileOp>(inTurns);
+  Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
+  scf::YieldOp yield = loop.getYieldOp();
+  SmallVector<Value> next(yield.getOperands());
+  SmallVector<Operation *> steps = llvm::map_to_vector(after.without_terminator(), [](Operation &op) { return &op; });
+  auto copyOf = [&](ArrayRef<Operation *> ops, Block &block, ValueRange arguments) {
+    IRMapping mapping;
+    mapping.map(block.getArguments(), arguments);
+    for (Operation *op : ops)
+      rewriter.clone(*op, mapping);
+    return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                               [&](Value value) { return mapping.lookupOrDefault(value); });
+  };
+  rewriter.setInsertionPoint(yield);
+  SmallVector<Value> decided =
+      copyOf(llvm::map_to_vector(before.without_terminator(), [](Operation &op) { return &op; }), before, next);
+  // The carries but those that were added: they get the value of the first step, which is in their memory. If there was
+  // no second step, the loop is over.
+  auto carried = [&](ArrayRef<Value> values) { return values.drop_back(formers.size()); };
+  auto second = scf::IfOp::create(rewriter, yield.getLoc(), ValueRange(carried(next)).getTypes(), decided.front(),
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  second->setAttr(kControlFlowAttr, rewriter.getUnitAttr());
+  rewriter.setInsertionPointToStart(second.thenBlock());
+  SmallVector<Value> results = copyOf(steps, after, ArrayRef(decided).drop_front());
+  scf::YieldOp::create(rewriter, yield.getLoc(), carried(results));
+  rewriter.setInsertionPointToStart(second.elseBlock());
+  scf::YieldOp::create(rewriter, yield.getLoc(), carried(next));
+  rewriter.modifyOpInPlace(yield, [&] {
+    SmallVector<Value> values(second.getResults());
+    for (unsigned former : formers)
+      values.push_back(next[former]);
+    yield->setOperands(values);
+  });
 }
 
 } // namespace mlir::array

@@ -1,7 +1,8 @@
 // The part of array-in-place-carries for carries whose elements are computed from their neighbours: x = f(x), or
 // x = x.at[1:-1].set(f(x)). The next value can't be computed in the memory of x, so each step would compute it in a
 // buffer and copy it. Instead, two buffers take turns: of two steps, the first writes the second buffer, and the second
-// step writes the first one.
+// step writes the first one. Of a loop with a condition, the second step is a branch; if the loop ends after the first
+// step, the other branch copies its result.
 //
 // If a step sets only parts of x, the second buffer needs the other elements, too. It starts as a copy of x, and steps
 // set the same parts, so the others stay equal.
@@ -18,11 +19,17 @@ namespace {
 
 int64_t elementsOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getNumElements(); }
 
+/// Whether a value is the result of an elementwise op.
+bool isElementwise(Value value) {
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  return op && op.getNumLoops() == op.getNumParallelLoops() && op.getNumDpsInits() == 1 &&
+         op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>();
+}
+
 /// Whether an elementwise op, whose result is inserted into a part of the next value or is that value, reads elements
 /// of the current one other than its own.
 bool readsOthers(linalg::LinalgOp op, Value current, tensor::InsertSliceOp insertion) {
-  if (op.getNumLoops() != op.getNumParallelLoops() || op.getNumDpsInits() != 1 ||
-      !op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
+  if (!isElementwise(op->getResult(0)))
     return false;
   AffineMap own = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (OpOperand *input : op.getDpsInputOperands()) {
@@ -72,8 +79,17 @@ bool readsOthers(const Parts &parts, Value current) {
                       [&](tensor::InsertSliceOp insertion) { return reads(insertion.getSource(), insertion); });
 }
 
+/// Whether an op reads both the current value and the next one, such as the error of an iteration.
+bool areReadTogether(const Update &update) {
+  return llvm::any_of(update.next.getUsers(), [&](Operation *user) {
+    return isa<linalg::LinalgOp>(user) && llvm::any_of(user->getOperands(), [&](Value operand) {
+             return isa<RankedTensorType>(operand.getType()) && viewedTensor(operand) == update.current;
+           });
+  });
+}
+
 /// Whether each step changes the same elements.
-bool isSteady(scf::ForOp loop, tensor::InsertSliceOp insertion) {
+bool isSteady(LoopLikeOpInterface loop, tensor::InsertSliceOp insertion) {
   auto isKnown = [&](OpFoldResult number) {
     return getConstantIntValue(number) || loop.isDefinedOutsideOfLoop(cast<Value>(number));
   };
@@ -83,7 +99,7 @@ bool isSteady(scf::ForOp loop, tensor::InsertSliceOp insertion) {
 
 /// The slices that are read between the insertions, of elements that a later insertion changes: there, the second
 /// buffer has those of the step before. None if something else than slices is read, or if they are not small.
-std::optional<SmallVector<tensor::ExtractSliceOp>> readsBetween(scf::ForOp loop, const Parts &parts) {
+std::optional<SmallVector<tensor::ExtractSliceOp>> readsBetween(LoopLikeOpInterface loop, const Parts &parts) {
   SmallVector<tensor::ExtractSliceOp> early;
   int64_t elements = 0;
   for (size_t i = 0; i + 1 < parts.insertions.size(); ++i) {
@@ -110,19 +126,20 @@ std::optional<SmallVector<tensor::ExtractSliceOp>> readsBetween(scf::ForOp loop,
 
 /// A carry for which two buffers take turns.
 struct Turn {
-  unsigned number;             ///< The number of the carry.
+  unsigned number, argument;   ///< The numbers of the carry and of its argument of the body.
   tensor::InsertSliceOp first; ///< If steps set parts of the value: the first insertion.
   SmallVector<tensor::ExtractSliceOp> early;
 };
 
-std::optional<Turn> turnOf(scf::ForOp loop, const Update &update) {
-  Turn turn{update.yielded->getOperandNumber(), {}, {}};
+std::optional<Turn> turnOf(LoopLikeOpInterface loop, const Update &update) {
+  Turn turn{update.yielded->getOperandNumber(), cast<BlockArgument>(update.current).getArgNumber(), {}, {}};
   Parts parts = partsOf(update);
-  if (!readsOthers(parts, update.current))
+  if (!readsOthers(parts, update.current) && !areReadTogether(update))
     return std::nullopt;
   if (parts.start != update.current) {
     // A new value. (Of others than elementwise ops, the copy takes little of the time.)
-    bool isNew = parts.insertions.empty() || parts.start.getDefiningOp<tensor::EmptyOp>();
+    bool isNew =
+        parts.insertions.empty() ? isElementwise(parts.start) : bool(parts.start.getDefiningOp<tensor::EmptyOp>());
     return isNew ? std::optional(turn) : std::nullopt;
   }
   if (!llvm::all_of(parts.insertions, [&](tensor::InsertSliceOp each) { return isSteady(loop, each); }))
@@ -143,38 +160,64 @@ bool needsBuffer(const Update &update) {
   });
 }
 
-/// Sets the parts in a second carry, which holds the value of the step before.
-scf::ForOp addBuffer(RewriterBase &rewriter, scf::ForOp loop, Turn &turn) {
-  Location loc = loop.getLoc();
-  rewriter.setInsertionPoint(loop);
-  Value init = loop.getInitArgs()[turn.number];
-  Value copy =
-      bufferization::AllocTensorOp::create(rewriter, loc, cast<RankedTensorType>(init.getType()), ValueRange(), init);
+/// A loop with a further carry, which starts as a copy of one and holds its value of the step before.
+Operation *withFormer(RewriterBase &rewriter, scf::ForOp loop, const Turn &turn, Value copy) {
   DictionaryAttr attributes = loop->getDiscardableAttrDictionary();
-  unsigned argument = loop.getNumInductionVars() + turn.number;
   auto yieldCurrent = [&](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
-    return SmallVector<Value>{added.front().getOwner()->getArgument(argument)};
+    return SmallVector<Value>{added.front().getOwner()->getArgument(turn.argument)};
   };
-  FailureOr<LoopLikeOpInterface> replaced =
+  FailureOr<LoopLikeOpInterface> result =
       loop.replaceWithAdditionalYields(rewriter, copy, /*replaceInitOperandUsesInLoop=*/false, yieldCurrent);
-  assert(succeeded(replaced) && "a loop of the program takes further carries");
-  auto result = cast<scf::ForOp>(replaced->getOperation());
-  result->setDiscardableAttrs(attributes);
-  Value current = result.getRegionIterArg(turn.number), start = result.getRegionIterArgs().back();
+  assert(succeeded(result) && "a loop of the program takes further carries");
+  result->getOperation()->setDiscardableAttrs(attributes);
+  return *result;
+}
+
+Operation *withFormer(RewriterBase &rewriter, scf::WhileOp loop, const Turn &turn, Value copy) {
+  Location loc = loop.getLoc();
+  SmallVector<Type> types(loop.getResultTypes());
+  types.push_back(copy.getType());
+  SmallVector<Value> inits(loop.getInits());
+  inits.push_back(copy);
+  auto result = scf::WhileOp::create(rewriter, loc, types, inits);
+  for (auto [from, to] : llvm::zip_equal(loop->getRegions(), result->getRegions()))
+    to.takeBody(from);
+  result->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  result.getConditionOp().getArgsMutable().append(result.getBeforeBody()->addArgument(copy.getType(), loc));
+  result.getAfterBody()->addArgument(copy.getType(), loc);
+  result.getYieldOp().getResultsMutable().append(ValueRange{result.getAfterBody()->getArgument(turn.argument)});
+  rewriter.replaceOp(loop, result.getResults().drop_back());
+  return result;
+}
+
+/// Sets the parts in a second carry.
+Operation *addBuffer(RewriterBase &rewriter, Operation *loop, Turn &turn) {
+  rewriter.setInsertionPoint(loop);
+  auto inits = cast<LoopLikeOpInterface>(loop).getInits();
+  auto type = cast<RankedTensorType>(inits[turn.number].getType());
+  Value copy = bufferization::AllocTensorOp::create(rewriter, loop->getLoc(), type, ValueRange(), inits[turn.number]);
+  if (auto counting = dyn_cast<scf::ForOp>(loop))
+    loop = withFormer(rewriter, counting, turn, copy);
+  else
+    loop = withFormer(rewriter, cast<scf::WhileOp>(loop), turn, copy);
+  Block &body = loop->getRegions().back().front();
+  Value current = body.getArgument(turn.argument), start = body.getArguments().back();
   rewriter.setInsertionPoint(turn.first);
   for (tensor::ExtractSliceOp slice : turn.early) {
+    Location loc = slice.getLoc();
     SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), sizes = slice.getMixedSizes(),
                               strides = slice.getMixedStrides();
     Value elements = tensor::ExtractSliceOp::create(rewriter, loc, current, offsets, sizes, strides);
     start = tensor::InsertSliceOp::create(rewriter, loc, elements, start, offsets, sizes, strides);
   }
   rewriter.modifyOpInPlace(turn.first, [&] { turn.first.getDestMutable().assign(start); });
-  return result;
+  return loop;
 }
 
 } // namespace
 
-std::pair<scf::ForOp, bool> takeTurns(RewriterBase &rewriter, scf::ForOp loop, int64_t leastElements) {
+Operation *takeTurns(RewriterBase &rewriter, Operation *loop, int64_t leastElements,
+                     SmallVectorImpl<unsigned> &formers) {
   SmallVector<Update> updates = updatesOf(loop);
   SmallVector<Turn> turns;
   int64_t inTurns = 0, others = 0;
@@ -184,7 +227,7 @@ std::pair<scf::ForOp, bool> takeTurns(RewriterBase &rewriter, scf::ForOp loop, i
       continue;
     // If the value is handed on to another carry, that carry's memory is the second buffer.
     bool isHandedOn = llvm::any_of(updates, [&](const Update &other) { return other.next == update.current; });
-    std::optional<Turn> turn = isHandedOn ? std::nullopt : turnOf(loop, update);
+    std::optional<Turn> turn = isHandedOn ? std::nullopt : turnOf(cast<LoopLikeOpInterface>(loop), update);
     int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
     if (turn) {
       inTurns += bits;
@@ -195,11 +238,14 @@ std::pair<scf::ForOp, bool> takeTurns(RewriterBase &rewriter, scf::ForOp loop, i
   }
   // Those that are computed in place now would be read and written in different buffers.
   if (turns.empty() || others > inTurns)
-    return {loop, false};
-  for (Turn &turn : turns)
-    if (turn.first)
-      loop = addBuffer(rewriter, loop, turn);
-  return {loop, true};
+    return nullptr;
+  for (Turn &turn : turns) {
+    if (!turn.first)
+      continue;
+    loop = addBuffer(rewriter, loop, turn);
+    formers.push_back(turn.number);
+  }
+  return loop;
 }
 
 } // namespace mlir::array::prepare

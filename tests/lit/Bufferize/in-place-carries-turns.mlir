@@ -106,3 +106,38 @@ func.func @own(%init: tensor<2048xf32>) -> tensor<2048xf32> {
   } {array.control_flow}
   return %r : tensor<2048xf32>
 }
+
+// Of a loop with a condition, the second step is a branch. If there is none, the result of the first one is copied.
+// CHECK-LABEL: func.func @until(
+// CHECK:         scf.while
+// CHECK:           %[[OTHER:.*]] = memref.alloc() {{.*}} : memref<2048xf32>
+// CHECK:           linalg.generic {{.*}} ins(%{{.*}}, %[[CARRY:[^ ]*]] : {{.*}}) outs(%[[OTHER]] :
+// CHECK-NOT:       memref.copy
+// CHECK:           scf.if
+// CHECK-NOT:         memref.alloc
+// CHECK:             linalg.generic {{.*}} ins(%{{.*}}, %[[OTHER]] : {{.*}}) outs(%[[CARRY]] :
+// CHECK-NOT:         memref.copy
+// CHECK:           } else {
+// CHECK-NEXT:        memref.copy %[[OTHER]], %[[CARRY]]
+// CHECK:           }
+func.func @until(%init: tensor<2048xf32>, %count: i32) -> tensor<2048xf32> {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r:2 = scf.while (%x = %init, %i = %zero) : (tensor<2048xf32>, i32) -> (tensor<2048xf32>, i32) {
+    %goes = arith.cmpi slt, %i, %count : i32
+    scf.condition(%goes) %x, %i : tensor<2048xf32>, i32
+  } do {
+  ^bb0(%x: tensor<2048xf32>, %i: i32):
+    %slice = tensor.extract_slice %x[1] [1024] [1] : tensor<2048xf32> to tensor<1024xf32>
+    %empty = tensor.empty() : tensor<2048xf32>
+    %next = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0 floordiv 2)>, #id, #id], iterator_types = ["parallel"]}
+        ins(%slice, %x : tensor<1024xf32>, tensor<2048xf32>) outs(%empty : tensor<2048xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<2048xf32>
+    %following = arith.addi %i, %one : i32
+    scf.yield %next, %following : tensor<2048xf32>, i32
+  }
+  return %r#0 : tensor<2048xf32>
+}

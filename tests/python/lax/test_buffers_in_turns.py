@@ -221,3 +221,113 @@ def test_donated_inputs() -> None:
     x = jnp.asarray(_start(9))
     expected = _one_by_one(_roll, 14, _start(9))
     np.testing.assert_allclose(step(step(x)), expected, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 6, 9])
+@pytest.mark.parametrize("name", STEPS)
+def test_loops_with_a_condition(name: str, count: int) -> None:
+    step, x = STEPS[name], _start(10)
+
+    def body(carry: Any) -> Any:
+        x, _, i = carry
+        following = step(x)
+        return following, jnp.abs(following - x).max(), i + 1
+
+    @pc.jit
+    def loop(x: Any, limit: Any) -> Any:
+        return lax.while_loop(lambda c: (c[2] < limit) & (c[1] > -1), body, (x, jnp.float32(0), 0))
+
+    expected = (x, np.float32(0), 0)
+    one = pc.jit(body)
+    for _ in range(count):
+        expected = one(expected)
+    got = loop(x, count)
+    assert int(got[2]) == count
+    for ours, theirs in zip(got, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-6)
+
+
+def test_loops_until_they_converge() -> None:
+    """The number of steps follows from the errors of both kinds of steps."""
+    b = 0.01 * _start(11)
+
+    def body(carry: Any) -> Any:
+        p, _, i = carry
+        q = p.at[1:-1, 1:-1].set(_inner(p) - b[1:-1, 1:-1])
+        return q, jnp.abs(q - p).max(), i + 1
+
+    loop = pc.jit(lambda p, least: lax.while_loop(lambda c: c[1] > least, body, (p, jnp.float32(1), 0)))
+    one, p = pc.jit(body), jnp.zeros((SIDE, SIDE))
+    carry = (p, jnp.float32(1), 0)
+    errors = []
+    for _ in range(40):
+        carry = one(carry)
+        errors.append(float(carry[1]))
+    for steps in (7, 8, 29):
+        least = errors[steps - 1] * 1.0000001
+        first = next(i for i, error in enumerate(errors) if error <= least)
+        got = loop(p, np.float32(least))
+        assert int(got[2]) == first + 1
+        carry = (p, jnp.float32(1), 0)
+        for _ in range(first + 1):
+            carry = one(carry)
+        np.testing.assert_allclose(got[0], carry[0], rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["roll", "interior", "neumann", "transposed"])
+def test_batches_that_end_after_different_steps(name: str) -> None:
+    step = STEPS[name]
+
+    def loop(x: Any, limit: Any) -> Any:
+        return lax.while_loop(lambda c: c[1] < limit, lambda c: (step(c[0]), c[1] + 1), (x, 0))[0]
+
+    several, limits = np.stack([_start(seed) for seed in range(4)]), np.array([0, 3, 4, 7])
+    expected = [_one_by_one(step, int(limit), jnp.asarray(x)) for x, limit in zip(several, limits, strict=True)]
+    np.testing.assert_allclose(pc.jit(pc.vmap(loop))(several, limits), np.stack(expected), rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 4, 5])
+def test_several_carries_with_a_condition(count: int) -> None:
+    def reaction(u: Any, v: Any, total: Any) -> Any:
+        return _roll(u) - 0.1 * v, _neumann(v) + 0.1 * u, total.at[2].add(u[3])
+
+    def leapfrog(u: Any, before: Any, total: Any) -> Any:
+        return 2 * _roll(u) - before, u, _interior(total)
+
+    def by_columns(u: Any, v: Any, total: Any) -> Any:
+        return _interior(u), u + v, total + _interior(u) - u
+
+    for step in (reaction, leapfrog, by_columns):
+        start = tuple(_start(seed) for seed in range(12, 15))
+        expected = _one_by_one(step, count, *(jnp.asarray(x) for x in start))
+        loop = pc.jit(
+            lambda u, v, w, limit, step=step: lax.while_loop(
+                lambda c: c[3] < limit, lambda c: (*step(*c[:3]), c[3] + 1), (u, v, w, 0)
+            )
+        )
+        for ours, theirs in zip(loop(*start, count)[:3], expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-5, err_msg=step.__name__)
+
+
+def test_conditions_on_the_carry() -> None:
+    """The condition reads the tensor itself, and an inner loop has a condition, too."""
+
+    def loop(x: Any) -> Any:
+        return lax.while_loop(lambda x: jnp.abs(x).max() > 0.3, _padded, x)
+
+    def nested(x: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda i, x: loop(x) + 0.2 * (i + 1), x)
+
+    x = jnp.asarray(_start(16))
+    one = pc.jit(_padded)
+
+    def by_hand(x: Any) -> Any:
+        while float(np.abs(np.asarray(x)).max()) > 0.3:
+            x = one(x)
+        return x
+
+    np.testing.assert_allclose(pc.jit(loop)(x), by_hand(x), rtol=2e-6, atol=1e-6)
+    expected = x
+    for i in range(3):
+        expected = by_hand(expected) + 0.2 * (i + 1)
+    np.testing.assert_allclose(pc.jit(nested)(x), expected, rtol=1e-5, atol=1e-6)
