@@ -4,6 +4,7 @@
 #include "array/Bufferize/Bufferize.h"
 #include "DestinationSlices.h"
 #include "InPlaceAnalysis.h"
+#include "InPlaceCarries.h"
 #include "array/Analysis/GivenUp.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -83,6 +84,8 @@ struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<
   void getDependentDialects(DialectRegistry &registry) const override { registry.insert<tensor::TensorDialect>(); }
 
   void runOnOperation() override {
+    IRRewriter plain(&getContext());
+    prepare::computePartsInPlace(plain, getOperation());
     OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;
     OneShotAnalysisState state(getOperation(), options);

@@ -2,6 +2,7 @@
 #ifndef ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 #define ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -60,6 +61,12 @@ void readFromInsertions(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> 
 
 /// Computes each inserted part in the place of the elements that it reads from there, if it is elementwise in them.
 void computePartsInPlace(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> insertions);
+/// The same for all parts in an op that read no other elements of the tensor.
+void computePartsInPlace(RewriterBase &rewriter, Operation *root);
+
+/// Whether an elementwise op reads elements of a tensor other than those that its result takes the place of: all, or
+/// those of an insertion. (A small slice does not count: it is copied before the tensor changes.)
+bool readsOthers(linalg::LinalgOp op, Value tensor, tensor::InsertSliceOp insertion);
 
 /// If a carry passes its values on, or its values are computed in two buffers in turns, unrolls the loop by the number
 /// of steps after which each tensor is in its place again.

@@ -75,21 +75,33 @@ void prepare::readFromInsertions(RewriterBase &rewriter, ArrayRef<tensor::Insert
   }
 }
 
-void prepare::computePartsInPlace(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> insertions) {
-  for (tensor::InsertSliceOp insertion : insertions) {
-    auto op = insertion.getSource().getDefiningOp<linalg::LinalgOp>();
-    if (!op || op.getNumDpsInits() != 1 || op.getNumLoops() != op.getNumParallelLoops() || !op->hasOneUse() ||
-        !op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
+/// Computes an inserted part in the place of the elements that it reads from there, if it is elementwise in them.
+static void computeInPlace(RewriterBase &rewriter, tensor::InsertSliceOp insertion) {
+  auto op = insertion.getSource().getDefiningOp<linalg::LinalgOp>();
+  if (!op || op.getNumDpsInits() != 1 || op.getNumLoops() != op.getNumParallelLoops() || !op->hasOneUse() ||
+      !op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
+    return;
+  OpOperand &init = *op.getDpsInitOperand(0);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto slice = input->get().getDefiningOp<tensor::ExtractSliceOp>();
+    if (!slice || slice.getSource() != insertion.getDest() || slice.getType() != insertion.getSourceType() ||
+        !slice.isSameAs(insertion, [](OpFoldResult a, OpFoldResult b) { return a == b; }) ||
+        op.getMatchingIndexingMap(input) != op.getMatchingIndexingMap(&init))
       continue;
-    OpOperand &init = *op.getDpsInitOperand(0);
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      auto slice = input->get().getDefiningOp<tensor::ExtractSliceOp>();
-      if (!slice || slice.getSource() != insertion.getDest() || slice.getType() != insertion.getSourceType() ||
-          !slice.isSameAs(insertion, [](OpFoldResult a, OpFoldResult b) { return a == b; }) ||
-          op.getMatchingIndexingMap(input) != op.getMatchingIndexingMap(&init))
-        continue;
-      rewriter.modifyOpInPlace(op, [&] { init.set(slice.getResult()); });
-      break;
-    }
+    rewriter.modifyOpInPlace(op, [&] { init.set(slice.getResult()); });
+    return;
   }
+}
+
+void prepare::computePartsInPlace(RewriterBase &rewriter, ArrayRef<tensor::InsertSliceOp> insertions) {
+  for (tensor::InsertSliceOp insertion : insertions)
+    computeInPlace(rewriter, insertion);
+}
+
+void prepare::computePartsInPlace(RewriterBase &rewriter, Operation *root) {
+  root->walk([&](tensor::InsertSliceOp insertion) {
+    auto op = insertion.getSource().getDefiningOp<linalg::LinalgOp>();
+    if (op && !readsOthers(op, insertion.getDest(), insertion))
+      computeInPlace(rewriter, insertion);
+  });
 }

@@ -26,8 +26,8 @@ bool isElementwise(Value value) {
          op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>();
 }
 
-/// Whether an elementwise op, whose result is inserted into a part of the next value or is that value, reads elements
-/// of the current one other than its own.
+} // namespace
+
 bool readsOthers(linalg::LinalgOp op, Value current, tensor::InsertSliceOp insertion) {
   if (!isElementwise(op->getResult(0)))
     return false;
@@ -49,6 +49,8 @@ bool readsOthers(linalg::LinalgOp op, Value current, tensor::InsertSliceOp inser
   return gathers.wasInterrupted();
 }
 
+namespace {
+
 /// The next value of a carry: insertions into a tensor, in their order.
 struct Parts {
   SmallVector<tensor::InsertSliceOp> insertions;
@@ -68,7 +70,7 @@ Parts partsOf(const Update &update) {
   return parts;
 }
 
-bool readsOthers(const Parts &parts, Value current) {
+bool anyReadsOthers(const Parts &parts, Value current) {
   auto reads = [&](Value computed, tensor::InsertSliceOp insertion) {
     auto op = computed.getDefiningOp<linalg::LinalgOp>();
     return op && op->getParentRegion() == current.getParentRegion() && readsOthers(op, current, insertion);
@@ -134,7 +136,7 @@ struct Turn {
 std::optional<Turn> turnOf(LoopLikeOpInterface loop, const Update &update) {
   Turn turn{update.yielded->getOperandNumber(), cast<BlockArgument>(update.current).getArgNumber(), {}, {}};
   Parts parts = partsOf(update);
-  if (!readsOthers(parts, update.current) && !areReadTogether(update))
+  if (!anyReadsOthers(parts, update.current) && !areReadTogether(update))
     return std::nullopt;
   if (parts.start != update.current) {
     // A new value. (Of others than elementwise ops, the copy takes little of the time.)

@@ -239,18 +239,18 @@ private:
       place.offsets[dim] = position[number];
     for (auto [dim, index] : llvm::zip(op.getScatterDimsToOperandDims(), indices)) {
       Value start =
-          arith::IndexCastOp::create(b, b.getIndexType(), tensor::ExtractOp::create(b, index, position).getResult());
+          b.createOrFold<arith::IndexCastOp>(b.getIndexType(), b.createOrFold<tensor::ExtractOp>(index, position));
       Value size = getValueOrCreateConstantIndexOp(b, b.getLoc(), tensor::getMixedSize(b, b.getLoc(), target, dim));
       Value taken = getValueOrCreateConstantIndexOp(b, b.getLoc(), place.sizes[dim]);
-      Value last = arith::SubIOp::create(b, size, taken);
+      Value last = b.createOrFold<arith::SubIOp>(size, taken);
       if (op.getMode() == "clip") {
         Value zero = arith::ConstantIndexOp::create(b, 0);
-        start = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, start, last), zero);
-      } else { // a negative start is a large unsigned number
-        Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, start, last);
-        inside = inside ? arith::AndIOp::create(b, inside, fits).getResult() : fits;
+        start = b.createOrFold<arith::MaxSIOp>(b.createOrFold<arith::MinSIOp>(start, last), zero);
+      } else if (Value fits = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ule, start, last);
+                 !matchPattern(fits, m_One())) { // a negative start is a large unsigned number
+        inside = inside ? b.createOrFold<arith::AndIOp>(inside, fits) : fits;
       }
-      place.offsets[dim] = start;
+      place.offsets[dim] = getAsOpFoldResult(start);
       if (partitioned == dim) {
         auto compare = [&](arith::CmpIPredicate predicate, Value row) -> Value {
           return arith::CmpIOp::create(b, predicate, start, row);
@@ -261,8 +261,9 @@ private:
       }
     }
     for (auto [dim, index] : llvm::zip(outerOperandDims, outer)) {
-      auto start = dyn_cast<Value>(place.offsets[dim]);
-      place.offsets[dim] = start ? arith::AddIOp::create(b, start, index).getResult() : index;
+      bool isZero = isZeroInteger(place.offsets[dim]);
+      Value start = isZero ? Value() : getValueOrCreateConstantIndexOp(b, b.getLoc(), place.offsets[dim]);
+      place.offsets[dim] = isZero ? index : arith::AddIOp::create(b, start, index).getResult();
       place.sizes[dim] = b.getIndexAttr(1);
     }
     return place;
@@ -273,6 +274,8 @@ private:
   Value changeIfInside(Value target, ArrayRef<Value> position) {
     Value inside;
     Place place = ofTarget(target, position, inside);
+    if (inside && matchPattern(inside, m_Zero()))
+      return target;
     if (!inside || llvm::all_of(ofUpdates(position).sizes, isOneInteger))
       return change(target, place, position, inside);
     // A loop of one iteration or none, not a conditional: bufferization takes exponential time for a chain of
@@ -310,8 +313,10 @@ private:
         shape.push_back(cast<RankedTensorType>(updates.getType()).getDimSize(dim));
     auto type = RankedTensorType::get(shape, getElementTypeOrSelf(updates.getType()));
     Value window = slice(updates, source, type);
+    bool isKnown =
+        llvm::all_of(place.offsets, [](OpFoldResult offset) { return getConstantIntValue(offset).has_value(); });
     if (op.getKind() != "set")
-      window = combine(slice(target, place, type), window, type);
+      window = combine(slice(target, place, type), window, type, isKnown);
     return tensor::InsertSliceOp::create(b, window, target, place.offsets, place.sizes, place.strides);
   }
 
@@ -323,16 +328,22 @@ private:
     return tensor::ExtractSliceOp::create(b, type, tensor, place.offsets, place.sizes, place.strides);
   }
 
-  /// Compute into the window itself: as the output it needs no other buffer.
-  Value combine(Value old, Value update, RankedTensorType type) {
-    AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  /// Computes into the window itself: as the output it needs no other buffer. A window at a known place is an operand,
+  /// as if the program had set the elements to the combined ones, and the computation of the update is fused.
+  Value combine(Value old, Value update, RankedTensorType type, bool isKnown) {
+    SmallVector<Value> inputs{update};
+    Value init = old;
+    if (isKnown && type.hasStaticShape()) {
+      inputs.push_back(old);
+      init = tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+    }
+    SmallVector<AffineMap> maps(inputs.size() + 1, b.getMultiDimIdentityMap(type.getRank()));
     SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-    auto generic = linalg::GenericOp::create(b, type, update, old, ArrayRef{identity, identity}, iterators,
-                                             [&](OpBuilder &nested, Location loc, ValueRange stored) {
-                                               ImplicitLocOpBuilder body(loc, nested);
-                                               linalg::YieldOp::create(
-                                                   body, combined(body, op.getKind(), element, stored[1], stored[0]));
-                                             });
+    auto generic = linalg::GenericOp::create(
+        b, type, inputs, init, maps, iterators, [&](OpBuilder &nested, Location loc, ValueRange elements) {
+          ImplicitLocOpBuilder body(loc, nested);
+          linalg::YieldOp::create(body, combined(body, op.getKind(), element, elements[1], elements[0]));
+        });
     return generic.getResult(0);
   }
 

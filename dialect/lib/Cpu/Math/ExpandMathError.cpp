@@ -20,7 +20,7 @@ Term nearErf(Term x) {
 /// erfc x for x >= 1/2. (1 + 2x) e^(x^2) erfc(x) is a polynomial in (x - k) / (x + k), which takes all of the positive
 /// numbers to (-1, 1) (M. M. Shepherd and J. G. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in
 /// 0 <= x < infinity", 1981).
-Term positiveErfc(Term x, bool isNormal) {
+Term positiveErfc(Term x) {
   double k = x.either(3.75, 2.0);
   Term t = (x - k) / (x + k);
   Term scaled =
@@ -43,7 +43,7 @@ Term positiveErfc(Term x, bool isNormal) {
   Term inverse = 1.0 / denominator;
   Term power = numerator * inverse;
   power = fma(fma(-power, rest, fma(-power, denominator, numerator)), inverse, power);
-  return isNormal ? power * reduced.n.powerOfTwo() : scale(power, reduced.n.integer());
+  return scale(power, reduced.n.integer());
 }
 
 } // namespace
@@ -54,7 +54,8 @@ Term saturatingQuotient(Term x, double k, double end, ArrayRef<double> numerator
   return atLeast(atMost(x * (quotient + k), 1.0), -1.0);
 }
 
-// 1 to the last bit from 3.92 (f32) or 5.92 (f64) on.
+// 1 to the last bit from 3.92 (f32) or 5.92 (f64) on. In f64 erf|x| = 1 - e^-y, where y = -log(erfc|x|) is |x| times a
+// polynomial.
 Term expandErf(Term x) {
   if (!x.isWide())
     return saturatingQuotient(
@@ -62,16 +63,25 @@ Term expandErf(Term x) {
         {-0.1961803436279297, -0.15101443231105804, 0.6125054955482483, 635.871826171875, 1703.4683837890625,
          23059.564453125},
         {1.0, 30.519601821899414, 392.97979736328125, 2995.647216796875, 13180.724609375, 26252.404296875});
-  Term magnitude = atMost(abs(x), 6.0);
-  Term far = 1.0 - positiveErfc(magnitude, /*isNormal=*/true);
-  return copysign(select(magnitude < 1.0, nearErf(magnitude), far), x);
+  Term magnitude = atMost(abs(x), 5.95);
+  Term y = magnitude * polynomial(magnitude, {-3.5905999189490925e-15, 1.6141924292975202e-13,  -3.3630135666819455e-12,
+                                              4.300167900049317e-11,   -3.7593619551887474e-10, 2.3596915845943007e-09,
+                                              -1.0769545372508305e-08, 3.457122453974775e-08,   -6.569522443687667e-08,
+                                              -1.1793518780897255e-08, 5.707833415963277e-07,   -2.0374006176636425e-06,
+                                              3.133198867216216e-06,   3.169463348529053e-06,   -2.9575524075115787e-05,
+                                              6.442039591440977e-05,   2.5904530135292298e-05,  -0.000590132439010617,
+                                              0.0016962076716852642,   -0.00020919485417329793, -0.019128446993073114,
+                                              0.1027726033013144,      0.636619772367591,       1.1283791670955126});
+  ReducedExponent reduced = reduceExponent(-y);
+  Term power = reduced.n.powerOfTwo();
+  return copysign(fma(power, smallExpm1(reduced.r), power - 1.0), x);
 }
 
 // 0 from 27.3 (f64) or 10.1 (f32) on, and 2 to the last bit from -5.87 or -3.84 down. Near zero, 1 - erf(x) has less
 // rounding.
 Term expandErfc(Term x) {
   Term magnitude = atMost(abs(x), x.either(28.0, 11.0));
-  Term far = positiveErfc(magnitude, /*isNormal=*/false);
+  Term far = positiveErfc(magnitude);
   far = select(x < 0.0, 2.0 - far, far);
   return select(magnitude < 0.5, 1.0 - nearErf(x), far);
 }

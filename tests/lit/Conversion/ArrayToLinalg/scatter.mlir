@@ -17,6 +17,29 @@ func.func @rows(%x: tensor<100x8xf32>, %u: tensor<4x8xf32>, %i: tensor<4xi32>) -
   return %0 : tensor<100x8xf32>
 }
 
+// A window at a known place inside needs no check, and its elements are an operand of the change.
+// CHECK-LABEL: func.func @known_place(
+// CHECK-NOT:     scf.for
+// CHECK:         %[[OLD:.*]] = tensor.extract_slice %arg0[0, 1] [4, 2] [1, 1]
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<4x2xf32>
+// CHECK:         %[[NEW:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[OLD]] : {{.*}}) outs(%[[E]] :
+// CHECK:         tensor.insert_slice %[[NEW]] into %arg0[0, 1] [4, 2] [1, 1]
+func.func @known_place(%x: tensor<4x4xf32>, %u: tensor<4x2xf32>) -> tensor<4x4xf32> {
+  %i = array.constant dense<1> : tensor<i32>
+  %0 = array.scatter %x, %u at(%i) {indices_are_sorted = true, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 1>, unique_indices = true, update_window_dims = array<i64: 0, 1>} : (tensor<4x4xf32>, tensor<4x2xf32>, tensor<i32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// Beyond the end, nothing changes.
+// CHECK-LABEL: func.func @place_outside(
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %arg0
+func.func @place_outside(%x: tensor<4x4xf32>, %u: tensor<4x2xf32>) -> tensor<4x4xf32> {
+  %i = array.constant dense<3> : tensor<i32>
+  %0 = array.scatter %x, %u at(%i) {indices_are_sorted = true, kind = "add", mode = "fill", scatter_dims_to_operand_dims = array<i64: 1>, unique_indices = true, update_window_dims = array<i64: 0, 1>} : (tensor<4x4xf32>, tensor<4x2xf32>, tensor<i32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
 // -----
 
 // One loop for each dim of the indices; single elements are no slices.
