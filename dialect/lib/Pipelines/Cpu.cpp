@@ -97,7 +97,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addPass(createOutlineKernels());
   // A long program becomes several functions, because LLVM takes more than twice the time for twice the length.
   pm.addPass(createDivideMain());
-  pm.addPass(createExpandMath({features.vectorBits}));
+  pm.addPass(createExpandMath({features.vectorBits, features.hasExtrema}));
   if (features.fma)
     pm.addPass(createExpandQuotients());
   pm.addPass(features.fma ? createContractProducts() : createExpandFma());

@@ -90,7 +90,7 @@ void buildBuffersToGpuArenaPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<st
 void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
   buildBuffersToGpuArenaPipeline(pm, chip, libraries);
   // The same formulas as on the CPU, on scalars.
-  pm.addPass(createExpandMath({/*vectorBits=*/32}));
+  pm.addPass(createExpandMath({/*vectorBits=*/32, /*hasExtrema=*/true}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineGpuKernels());

@@ -212,6 +212,7 @@ int HostTarget::optLevel() const { return static_cast<int>(machine->getOptLevel(
 CpuFeatures HostTarget::features() const {
   CpuFeatures features;
   features.vectorBits = 128;
+  features.hasExtrema = !machine->getTargetTriple().isX86();
   if (!machine->getTargetTriple().isX86())
     return features;
   auto has = [&](const char *feature) { return machine->getMCSubtargetInfo()->checkFeatures(feature); };

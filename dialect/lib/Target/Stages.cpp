@@ -9,7 +9,8 @@ namespace mlir::array {
 
 std::string nameOf(const CpuFeatures &features) {
   return std::to_string(features.vectorBits) + (features.fma ? "" : " without fma") +
-         (features.bfloat16Dot2 ? " with pairs" : "") + " ahead " + std::to_string(features.prefetchDistance);
+         (features.bfloat16Dot2 ? " with pairs" : "") + (features.hasExtrema ? " with extrema" : "") + " ahead " +
+         std::to_string(features.prefetchDistance);
 }
 
 LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes) {

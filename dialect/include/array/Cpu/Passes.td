@@ -179,7 +179,8 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
     The formulas serve f32 and f64, with an error of at most 4 ulp over the whole range (denormals, infinities, nan and
     signed zeros included). f16 and bf16 are computed in f32. sin, cos and tan of large arguments call the C library,
     lane by lane for vectors (a private function @lanes* of the module). A scalar and a lane of a vector give the same
-    bits. Operations that are instructions (absf, floor, sqrt, fma, ...) do not change.
+    bits. Operations that are instructions (absf, floor, sqrt, fma, ...) do not change; minima and maxima that pass nan on
+    are instructions if `has-extrema`.
 
     A formula with many uses in the module becomes a private function @math_* on one or four registers of `vector-bits`,
     or on a scalar: the same bits, compiled once.
@@ -187,7 +188,9 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
     Invariants: operations are on scalars and 1-D vectors; structured control flow is not lowered yet; the called
     functions are those of runtime/include/runtime/Symbols.def.
   }];
-  let options = [Option<"vectorBits", "vector-bits", "unsigned", "512", "Width of a vector register in bits">];
+  let options = [Option<"vectorBits", "vector-bits", "unsigned", "512", "Width of a vector register in bits">,
+                 Option<"hasExtrema", "has-extrema", "bool", "false",
+                        "The machine has minima and maxima that pass nan on">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

@@ -204,9 +204,9 @@ def LowerLaunches : Pass<"array-lower-launches", "::mlir::ModuleOp"> {
 def DefineDeviceFunctions : Pass<"array-define-device-functions", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Define the C library functions that kernels use";
   let description = [{
-    The functions @sin, @cos and @tan (with the suffix f for f32), which array-expand-math calls for large arguments,
-    get bodies. `arith.remf` calls a function that divides the significands step by step. Both keep the error bounds of
-    the C library.
+    The functions @sin, @cos, @tan and @fmod (with the suffix f for f32), which array-expand-math calls for large
+    arguments and quotients, get bodies; @fmod divides the significands step by step. All keep the error bounds of the
+    C library.
 
     Invariants: structured control flow is not lowered yet. Afterwards no function of a gpu.module is external.
   }];

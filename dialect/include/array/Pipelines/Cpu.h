@@ -14,6 +14,7 @@ struct CpuFeatures {
   bool bfloat16Dot2 = false;       ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
   int64_t prefetchDistance = 2048; ///< prefetch distance of large reductions in bytes; 0 if hardware prefetching is
                                    ///< better
+  bool hasExtrema = false;         ///< has minima and maxima that pass nan on
   bool narrowFactors = false;      ///< multiplies narrow floats directly (a GPU): no operand is widened first
 };
 

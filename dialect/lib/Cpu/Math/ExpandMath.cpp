@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::array {
 
@@ -73,10 +74,22 @@ const Rule rules[] = {
     {"arith.remf", expandRemainder, isBeyondQuotients, "fmod"},
 };
 
-const Rule *findRule(Operation *op) {
+const Rule extrema[] = {
+    {"arith.minimumf", expandMinimum},
+    {"arith.maximumf", expandMaximum},
+};
+
+const Rule *findRule(Operation *op, ArrayRef<Rule> rules) {
   const Rule *rule =
       llvm::find_if(rules, [&](const Rule &rule) { return rule.operation == op->getName().getStringRef(); });
-  return rule == std::end(rules) ? nullptr : rule;
+  return rule == rules.end() ? nullptr : rule;
+}
+
+/// Minima and maxima that LLVM makes one instruction: without nan, or of a constant.
+bool isPlainExtremum(Operation *op) {
+  auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
+  return (flags && bitEnumContainsAny(flags.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::nnan)) ||
+         llvm::any_of(op->getOperands(), [](Value operand) { return matchPattern(operand, m_Constant()); });
 }
 
 /// Any lane of a vector of booleans, or the boolean itself.
@@ -197,7 +210,9 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     SmallVector<std::pair<Operation *, const Rule *>> work;
     DenseMap<Format, unsigned> counts;
     WalkResult result = getOperation().walk([&](Operation *op) {
-      const Rule *rule = findRule(op);
+      const Rule *rule = findRule(op, rules);
+      if (const Rule *ofExtremum = hasExtrema ? nullptr : findRule(op, extrema); ofExtremum && !isPlainExtremum(op))
+        rule = ofExtremum;
       if (!rule)
         return WalkResult::advance();
       Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);

@@ -267,6 +267,10 @@ Term expandCos(Term x);
 Term expandTan(Term x);
 Term isBeyondQuadrants(Term x);
 
+/// For processors without such instructions.
+Term expandMinimum(Term x, Term y);
+Term expandMaximum(Term x, Term y);
+
 /// Valid unless isBeyondQuotients.
 Term expandRemainder(Term x, Term y);
 Term isBeyondQuotients(Term x, Term y);

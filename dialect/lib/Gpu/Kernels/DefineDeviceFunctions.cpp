@@ -206,21 +206,17 @@ Value remainder(ImplicitLocOpBuilder &b, Value x, Value y) {
 struct DefineDeviceFunctions : impl::DefineDeviceFunctionsBase<DefineDeviceFunctions> {
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    SmallVector<arith::RemFOp> remainders;
-    module.walk([&](arith::RemFOp op) { remainders.push_back(op); });
-    for (arith::RemFOp op : remainders)
-      replaceRemainder(op);
     for (auto function : module.getOps<func::FuncOp>()) {
       StringRef name = function.getSymName();
       FunctionType type = function.getFunctionType();
-      if (!function.isExternal() || type.getNumInputs() != 1)
+      if (!function.isExternal() || type.getNumInputs() == 0)
         continue;
       if (type.getInput(0).isF32())
         name.consume_back("f");
-      if (!llvm::is_contained({"sin", "cos", "tan"}, name))
-        continue;
-      define(function,
-             [&](ImplicitLocOpBuilder &b, ValueRange arguments) { return atLargeAngle(b, name, arguments[0]); });
+      if (name == "fmod")
+        define(function, [](ImplicitLocOpBuilder &b, ValueRange x) { return remainder(b, x[0], x[1]); });
+      else if (llvm::is_contained({"sin", "cos", "tan"}, name))
+        define(function, [&](ImplicitLocOpBuilder &b, ValueRange x) { return atLargeAngle(b, name, x[0]); });
     }
   }
 
@@ -228,36 +224,6 @@ struct DefineDeviceFunctions : impl::DefineDeviceFunctionsBase<DefineDeviceFunct
     auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(), function.addEntryBlock());
     func::ReturnOp::create(b, body(b, function.getArguments()));
     function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-  }
-
-  /// Narrow floats in f32, which holds their remainders.
-  void replaceRemainder(arith::RemFOp op) {
-    ImplicitLocOpBuilder b(op.getLoc(), op);
-    Type given = op.getType(), type = given.isF64() ? given : Type(b.getF32Type());
-    Value x = op.getLhs(), y = op.getRhs();
-    if (type != given) {
-      x = arith::ExtFOp::create(b, type, x);
-      y = arith::ExtFOp::create(b, type, y);
-    }
-    Value result = func::CallOp::create(b, remainderFunction(type), ValueRange{x, y}).getResult(0);
-    if (type != given)
-      result = arith::TruncFOp::create(b, given, result);
-    op.replaceAllUsesWith(result);
-    op.erase();
-  }
-
-  func::FuncOp remainderFunction(Type type) {
-    gpu::GPUModuleOp module = getOperation();
-    StringRef name = type.isF64() ? "remainder_f64" : "remainder_f32";
-    if (auto function = module.lookupSymbol<func::FuncOp>(name))
-      return function;
-    auto b = ImplicitLocOpBuilder::atBlockBegin(module.getLoc(), module.getBody());
-    auto function = func::FuncOp::create(b, name, b.getFunctionType({type, type}, {type}));
-    function.setPrivate();
-    define(function, [&](ImplicitLocOpBuilder &inner, ValueRange arguments) {
-      return remainder(inner, arguments[0], arguments[1]);
-    });
-    return function;
   }
 };
 

@@ -1,5 +1,6 @@
 // RUN: array-opt %s --array-expand-math | FileCheck %s
 // RUN: array-opt %s --array-expand-math=vector-bits=256 | FileCheck %s --check-prefix=AVX2
+// RUN: array-opt %s --array-expand-math=has-extrema=true | FileCheck %s --check-prefix=NATIVE
 
 // Arithmetic only, on vectors and on scalars alike.
 // CHECK-LABEL: func.func @formulas
@@ -159,6 +160,31 @@ func.func @scaled(%x: vector<16xf32>) -> vector<16xf32> {
 func.func @remainder(%x: vector<8xf32>, %y: vector<8xf32>) -> vector<8xf32> {
   %0 = arith.remf %x, %y : vector<8xf32>
   return %0 : vector<8xf32>
+}
+
+// The instructions return the second operand if one is nan or both are zeros: both orders are computed. Constants and
+// extrema without nan stay, and so do all if the machine has such instructions.
+// CHECK-LABEL: func.func @extrema
+// CHECK-SAME:    %[[X:.*]]: vector<16xf32>, %[[Y:.*]]: vector<16xf32>)
+// CHECK:         %[[LESS:.*]] = arith.cmpf olt, %[[X]], %[[Y]]
+// CHECK:         arith.select %[[LESS]], %[[X]], %[[Y]]
+// CHECK:         %[[MORE:.*]] = arith.cmpf olt, %[[Y]], %[[X]]
+// CHECK:         arith.select %[[MORE]], %[[Y]], %[[X]]
+// CHECK:         arith.ori
+// CHECK:         arith.andi
+// CHECK:         arith.cmpf uno
+// CHECK:         arith.maximumf {{.*}} fastmath<nnan>
+// CHECK:         arith.maximumf
+// NATIVE-LABEL: func.func @extrema
+// NATIVE:         arith.minimumf
+// NATIVE:         arith.maximumf
+func.func @extrema(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %0 = arith.minimumf %x, %y : vector<16xf32>
+  %1 = arith.maximumf %0, %y : vector<16xf32>
+  %2 = arith.maximumf %1, %x fastmath<nnan> : vector<16xf32>
+  %3 = arith.maximumf %2, %zero : vector<16xf32>
+  return %3 : vector<16xf32>
 }
 
 // The loop over the lanes is a function: one for each callee and vector type.
