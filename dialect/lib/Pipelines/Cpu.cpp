@@ -58,8 +58,10 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*
 void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*/true); }
 
 void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarries) {
-  if (!features.narrowFactors)
+  if (!features.narrowFactors) {
     pm.addNestedPass<func::FuncOp>(createWidenMatmuls({features.bfloat16Dot2}));
+    pm.addNestedPass<func::FuncOp>(createSplitContractions());
+  }
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   // A GPU's arrays are in its memory, from which the host would have to read the elements.
   if (!features.narrowFactors)

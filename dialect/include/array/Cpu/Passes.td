@@ -22,6 +22,18 @@ def WidenMatmuls : Pass<"array-widen-matmuls", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitContractions : Pass<"array-split-contractions", "::mlir::func::FuncOp"> {
+  let summary = "Divide matmuls of many terms and a small result by their terms";
+  let description = [{
+    A contraction of f32 or f64 with a result of at most 2048 elements, at least 8 rows and columns, and at least 2^22
+    multiplications becomes (upstream's splitReduction) a contraction with a further parallel loop over 4 to 12 parts of
+    the terms, and a sum of the parts. Threads share the parts. Their number follows from the sizes alone.
+
+    Invariants: runs before array-fuse-elementwise. Matmuls of dynamic sizes do not change.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
   let summary = "Replace convolutions on buffers by calls that multiply tiles of windows";
   let description = [{
