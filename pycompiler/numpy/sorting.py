@@ -153,9 +153,10 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     how = "scan" if method is None else method
     x, bins = converted("digitize", x, bins)
     side = "left" if right else "right"
-    up, down = (searchsorted(edges, x, side, method=how) for edges in (bins, movement.rev(bins, (0,))))
     ends = [movement.index_in_dim(bins, i, keepdims=False) for i in (0, -1)]
-    return ufuncs.where(ufuncs.greater_equal(ends[1], ends[0]), up, ufuncs.subtract(count, down))
+    ascends = ufuncs.greater_equal(ends[1], ends[0])
+    found = searchsorted(ufuncs.where(ascends, bins, movement.rev(bins, (0,))), x, side, method=how)
+    return ufuncs.where(ascends, found, ufuncs.subtract(count, found))
 
 
 def _stands_before(element: Array, value: Array, side: str) -> Array:
