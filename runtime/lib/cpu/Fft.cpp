@@ -22,25 +22,60 @@ int64_t sizeOf(const PcrtTensor &tensor) {
   return size;
 }
 
-/// Lines of the last axis by the chirp transform, if that pays for their length.
-template <typename T>
-bool transformByChirp(const PcrtFrame *frame, FftType type, const PcrtTensor &input, const PcrtTensor &output,
-                      T scale) {
+/// The lines of the last axis by a plan for their length, or for half of it if they are real and of even length. Few
+/// lines are shared among threads themselves.
+template <typename Plan, typename T>
+void transformByPlan(const PcrtFrame *frame, FftType type, size_t length, size_t lines, const void *input, void *output,
+                     T scale) {
   using Complex = std::complex<T>;
+  const bool isReal = type == Rfft || type == Irfft, isHalved = isReal && length % 2 == 0;
+  const size_t frequencies = isReal ? length / 2 + 1 : length;
+  auto plan = keptPlan<Plan>(isHalved ? length / 2 : length);
+  auto one = [&](const PcrtFrame *within, size_t line) {
+    if (type == Rfft) {
+      const T *in = static_cast<const T *>(input) + line * length;
+      Complex *out = static_cast<Complex *>(output) + line * frequencies;
+      if (isHalved)
+        halvesFromReal(within, *plan, length, in, out, scale);
+      else if constexpr (std::is_same_v<Plan, ChirpTransform<T>>)
+        chirpFromOdd(within, *plan, length, in, out, scale);
+    } else if (type == Irfft) {
+      const Complex *in = static_cast<const Complex *>(input) + line * frequencies;
+      T *out = static_cast<T *>(output) + line * length;
+      if (isHalved)
+        halvesToReal(within, *plan, length, in, out, scale);
+      else if constexpr (std::is_same_v<Plan, ChirpTransform<T>>)
+        chirpToOdd(within, *plan, length, in, out, scale);
+    } else {
+      plan->run(within, type == Ifft, static_cast<const Complex *>(input) + line * length,
+                static_cast<Complex *>(output) + line * length, scale);
+    }
+  };
+  constexpr size_t manyLines = 8;
+  constexpr double nsOfNumber = 4;
+  if (lines < manyLines)
+    for (size_t line = 0; line < lines; ++line)
+      one(frame, line);
+  else
+    library::overBlocks(frame, lines, 1, nsOfNumber * static_cast<double>(length),
+                        [&](size_t line, size_t) { one(nullptr, line); });
+}
+
+/// Lines of the last axis as matrices or by the chirp transform, if that pays for their length.
+template <typename T>
+bool transformLongLines(const PcrtFrame *frame, FftType type, const PcrtTensor &input, const PcrtTensor &output,
+                        T scale) {
   const PcrtTensor &whole = type == Irfft ? output : input;
   auto length = static_cast<size_t>(whole.dims[whole.rank - 1]);
   auto lines = static_cast<size_t>(sizeOf(whole)) / length;
-  bool isHalved = (type == Rfft || type == Irfft) && length % 2 == 0;
-  if (!ChirpTransform<T>::pays(isHalved ? length / 2 : length))
-    return false;
-  auto *in = static_cast<const Complex *>(input.data);
-  auto *out = static_cast<Complex *>(output.data);
-  if (type == Rfft)
-    chirpFromReal(frame, length, lines, static_cast<const T *>(input.data), out, scale);
-  else if (type == Irfft)
-    chirpToReal(frame, length, lines, in, static_cast<T *>(output.data), scale);
+  const bool isReal = type == Rfft || type == Irfft, isOdd = length % 2 != 0;
+  const size_t planned = isReal && !isOdd ? length / 2 : length;
+  if (ChirpTransform<T>::pays(planned))
+    transformByPlan<ChirpTransform<T>>(frame, type, length, lines, input.data, output.data, scale);
+  else if (!(isReal && isOdd) && MatrixTransform<T>::pays(planned))
+    transformByPlan<MatrixTransform<T>>(frame, type, length, lines, input.data, output.data, scale);
   else
-    chirpComplex(frame, length, lines, type == Fft, in, out, scale);
+    return false;
   return true;
 }
 
@@ -149,7 +184,7 @@ void transform(const PcrtFrame *frame, FftType type, const PcrtTensor &input, co
   if (type == Ifft || type == Irfft)
     for (size_t length : shape)
       scale /= static_cast<T>(length);
-  if (axisCount == 1 && transformByChirp(frame, type, input, output, scale))
+  if (axisCount == 1 && transformLongLines(frame, type, input, output, scale))
     return;
   size_t arrays = 1;
   for (const int64_t *size = whole.dims; size != axes; ++size)

@@ -54,6 +54,12 @@ template <typename T> void transpose(Vector<T> (&rows)[lanes<T>]) {
   }
 }
 
+/// The number of the consecutive ones that a lane has after splitParts.
+template <typename T> constexpr size_t numberOfLane(size_t lane) {
+  constexpr size_t ofFour[] = {0, 2, 1, 3}, ofEight[] = {0, 1, 4, 5, 2, 3, 6, 7};
+  return lanes<T> == 8 ? ofEight[lane % 8] : lanes<T> == 4 && sizeof(T) == 8 ? ofFour[lane % 4] : lane;
+}
+
 /// Real and imaginary parts of consecutive complex numbers, and back. Of more than two lanes, the lanes are not in the
 /// order of the numbers.
 template <typename T> void splitParts(const T *from, Vector<T> &real, Vector<T> &imaginary) {

@@ -70,7 +70,14 @@ void complexLines(const pcrt::fft::Lines<T> &lines, bool forward, const std::com
   auto together = [&](Group group, Vector<T> *numbers) {
     Places<T, const std::complex<T>> from(in, lines, lines.in, group);
     Places<T, std::complex<T>> to(out, lines, lines.out, group);
-    const bool areAdjacent = from.areAdjacent(group) && to.areAdjacent(group);
+    // Rows that become columns are loaded in the order of the lanes of adjacent numbers.
+    const bool areTurned = lines.in.step == 1 && lines.out.step != 1 && to.areAdjacent(group);
+    const bool areAdjacent = areTurned || (from.areAdjacent(group) && to.areAdjacent(group));
+    if (areTurned) {
+      auto inOrder = from;
+      for (size_t j = 0; j < lanes<T>; ++j)
+        from.of[j] = inOrder.of[numberOfLane<T>(j)];
+    }
     if (lines.in.step == 1) {
       loadRows<T>(reinterpret_cast<const Parts *>(from.of), 2 * length, numbers);
     } else {

@@ -111,6 +111,21 @@ static void greatPrimes() {
   }
 }
 
+/// Long lines of products of small factors, which are matrices: squares, factors that fill no whole vectors, and real
+/// lines of twice such a length. A line among others has the bits of a line alone.
+static void longLines() {
+  checkLengths<float>({2048, 2187, 2500, 2 * 2100}, 2, 1e-6);
+  checkLengths<double>({2048, 2187, 2500, 2 * 2100}, 1, 1e-14);
+  for (int64_t n : {2048, 2210}) {
+    Operand<Complex<float>> x({9, n}, samples<float>(9 * n)), y(x.dims), one({n}), alone({n});
+    CHECK(run(x, y, Fft) == PCRT_OK);
+    std::copy_n(x.values.begin() + 4 * n, n, one.values.begin());
+    CHECK(run(one, alone, Fft) == PCRT_OK);
+    CHECK(std::equal(alone.values.begin(), alone.values.end(), y.values.begin() + 4 * n));
+    CHECK(run(x, x, Fft) == PCRT_OK && x.values == y.values); // in the place of the operand
+  }
+}
+
 static void severalAxes() {
   Operand<Complex<double>> x({2, 3, 4, 5}, samples<double>(120)), y(x.dims), half({2, 3, 4, 3});
   for (bool inverse : {false, true}) {
@@ -226,6 +241,7 @@ int main() {
   RUN(fourPoints);
   RUN(anyLength);
   RUN(greatPrimes);
+  RUN(longLines);
   RUN(severalAxes);
   RUN(stacksAndColumns<float>);
   RUN(stacksAndColumns<double>);

@@ -67,6 +67,28 @@ def test_lengths(n):
     np.testing.assert_allclose(pnp.fft.ifft(pnp.fft.fft(x)).real, x, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", [2048, 3072, 5040, 16384, 30030, 65536, 2 * 65537, 2**17])
+def test_long_lines(n, dtype):
+    """Matrices, convolutions, and lines by one plan: the values, and the same bits alone and in a batch."""
+    x = (rng.standard_normal((2, n)) + 1j * rng.standard_normal((2, n))).astype(dtype)
+    tolerance = 1e-6 if dtype == "complex64" else 4e-15
+
+    def check(got, want):
+        assert np.linalg.norm(np.asarray(got) - want) < tolerance * np.linalg.norm(want)
+
+    with enable_x64(True):
+        wide = x.astype(np.complex128)
+        check(pnp.fft.fft(x), np.fft.fft(wide))
+        check(pnp.fft.ifft(x), np.fft.ifft(wide))
+        check(pnp.fft.rfft(x.real), np.fft.rfft(wide.real))
+        half = np.fft.rfft(wide.real)
+        check(pnp.fft.irfft(half.astype(dtype), n), np.fft.irfft(half.astype(dtype).astype(np.complex128), n))
+        many = np.concatenate([x] * 5)
+        for transform in (pnp.fft.fft, lambda x: pnp.fft.rfft(x.real)):
+            np.testing.assert_array_equal(np.asarray(transform(many))[3], np.asarray(transform(x[1])))
+
+
 def test_double_precision():
     with enable_x64(True):
         x = rng.normal(size=(2, 100))
