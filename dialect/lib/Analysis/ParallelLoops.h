@@ -13,6 +13,9 @@ namespace mlir::array {
 /// to threads that are awake (ParallelFor.h).
 inline constexpr llvm::StringLiteral kParallelAttr = "array.parallel";
 
+/// The time of a loop whose pieces are single iterations. Of others it follows from the pieces.
+inline constexpr llvm::StringLiteral kParallelNsAttr = "array.parallel_ns";
+
 /// The attribute of a buffer on the stack whose contents do not survive an iteration of such a loop. Each piece may
 /// have its own.
 inline constexpr llvm::StringLiteral kPrivateAttr = "array.private";
@@ -36,8 +39,12 @@ inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
     return;
   int64_t grain = std::max<int64_t>(1, std::ceil(kGrainNs / nsOfIteration));
   // The runtime wakes threads for single iterations, which can be long.
-  if (grain * 2 <= trips && (grain > 1 || total >= kSharedNs))
-    loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
+  if (grain * 2 > trips || (grain == 1 && total < kSharedNs))
+    return;
+  auto number = IntegerType::get(loop.getContext(), 64);
+  loop->setAttr(kParallelAttr, IntegerAttr::get(number, grain));
+  if (grain == 1)
+    loop->setAttr(kParallelNsAttr, IntegerAttr::get(number, std::llround(total)));
 }
 
 /// The smallest divisor of `total` that is at least `least`, preferably a multiple of `unit`; 0 if it leaves fewer than

@@ -5,6 +5,7 @@
 // A loop becomes two functions. @<main>_loop<n> takes the captured values as arguments, so that its pointers have the
 // same LLVM attributes as those of @main. @<main>_piece<n> has the signature of the ABI, and unpacks the arguments.
 #include "Analysis/ParallelLoops.h"
+#include "StepWork.h"
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Cpu/Passes.h"
 #include "array/Entry/Entry.h"
@@ -252,6 +253,7 @@ private:
     last = arith::MinSIOp::create(b, last, high);
     loop->moveBefore(block, block->end());
     loop->removeAttr(kParallelAttr);
+    loop->removeAttr(kParallelNsAttr);
     loop.setLowerBound(first);
     loop.setUpperBound(last);
     loop.setStep(step);
@@ -341,6 +343,9 @@ struct ParallelizeLoops : impl::ParallelizeLoopsBase<ParallelizeLoops> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && (function.getName() == "main" || function->hasAttr(kKernelAttr)))
         functions.push_back(function);
+    // Steps call kernels, whose loops count.
+    for (func::FuncOp function : functions)
+      keepSmallLoops(function);
     for (func::FuncOp function : functions)
       runOn(function);
   }

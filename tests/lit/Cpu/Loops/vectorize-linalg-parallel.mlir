@@ -3,7 +3,7 @@
 // The vectors' loop of a large elementwise op is marked; the rest is done after it.
 // CHECK-LABEL: func.func @large(
 // CHECK:         scf.for
-// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64{{.*}}}
 // CHECK:         vector.load {{.*}} vector<4xf32>
 func.func @large(%x: memref<1000003xf32>, %r: memref<1000003xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
@@ -38,7 +38,7 @@ func.func @small(%x: memref<10003xf32>, %r: memref<10003xf32>) {
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32xf32>
 // CHECK:         scf.for %[[I:.*]] = %{{.*}} to %[[BLOCKS]]
 // CHECK:           memref.store %{{.*}}, %[[SUMS]][%[[I]]]
-// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64{{.*}}}
 // CHECK:         %[[START:.*]] = memref.load
 // CHECK:         %[[SUM:.*]] = scf.for %[[I:.*]] = %{{.*}} to %[[BLOCKS]] step %c16 iter_args(%[[ALL:.*]] = %[[START]])
 // CHECK:           %[[LONG:.*]] = scf.for %[[J:.*]] = %[[I]] to %{{.*}} step %c4 iter_args(%[[TOTAL:.*]] = %{{.*}})
@@ -82,7 +82,7 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 // CHECK:             scf.for %{{.*}} = %c0 to %c1024 step %c64
 // CHECK:               vector.load %[[SUMS]]
 // CHECK:               vector.store %{{.*}}, %[[SUMS]]
-// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64{{.*}}}
 // CHECK:         scf.for
 // CHECK:           %[[START:.*]] = vector.load %arg1
 // CHECK:           %[[SUM:.*]] = scf.for %{{.*}} = %c0 to %c8 {{.*}} iter_args(%{{.*}} = %[[START]])
@@ -105,7 +105,7 @@ func.func @rows(%x: memref<1024x1024xf32>, %r: memref<1024xf32>) {
 // CHECK:         scf.for %{{.*}} = %c0 to %c16 step %c1
 // CHECK:           scf.for %{{.*}} = %c0 to %c64 step %c32
 // CHECK:             scf.for %{{.*}} = %c0 to %c2048 step %c64
-// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64{{.*}}}
 func.func @columns(%x: memref<64x32768xf32>, %r: memref<32768xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>],
                   iterator_types = ["reduction", "parallel"]}
@@ -125,7 +125,7 @@ func.func @columns(%x: memref<64x32768xf32>, %r: memref<32768xf32>) {
 // CHECK:           scf.for %{{.*}} = %c0 to %c33 step %c32
 // CHECK:             scf.for %{{.*}} = %c0 to %c960 step %c64
 // CHECK:               linalg.transpose
-// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64{{.*}}}
 func.func @transposed(%x: memref<7943x33xf32>, %r: memref<7943xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
                   iterator_types = ["parallel", "reduction"]}

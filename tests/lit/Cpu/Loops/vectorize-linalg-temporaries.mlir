@@ -23,7 +23,7 @@
 // CHECK:           scf.for
 // CHECK:             arith.divf
 // CHECK:             vector.store
-// CHECK:         } {array.parallel = {{[0-9]+}} : i64}
+// CHECK:         } {array.parallel = {{[0-9]+}} : i64{{.*}}}
 func.func @single(%a: memref<65536x64xf32>, %out: memref<65536x64xf32>) {
   %zero = arith.constant 0.0 : f32
   %sum = memref.alloc() : memref<65536xf32>
@@ -58,7 +58,7 @@ func.func @single(%a: memref<65536x64xf32>, %out: memref<65536x64xf32>) {
 // CHECK:           scf.for
 // CHECK:             math.exp
 // CHECK:             vector.store %{{.*}}, %[[FLAT]][%[[AT]]]
-// CHECK:         } {array.parallel = 1 : i64}
+// CHECK:         } {array.parallel = 1 : i64{{.*}}}
 func.func @blocks(%a: memref<64000x100xf32>, %sum: memref<64000xf32>, %out: memref<64000x100xf32>) {
   %zero = arith.constant 0.0 : f32
   %exp = memref.alloc() : memref<64000x100xf32>
@@ -95,7 +95,7 @@ func.func @blocks(%a: memref<64000x100xf32>, %sum: memref<64000xf32>, %out: memr
 // CHECK:         scf.for
 // CHECK:           arith.muli %{{.*}}, %c1048576
 // CHECK:           vector.store %{{.*}}, %[[EXP]]
-// CHECK:         } {array.parallel = 1 : i64}
+// CHECK:         } {array.parallel = 1 : i64{{.*}}}
 func.func @few(%a: memref<40x1048570xf32>, %sum: memref<40xf32>, %out: memref<40x1048570xf32>) {
   %zero = arith.constant 0.0 : f32
   %exp = memref.alloc() : memref<40x1048570xf32>
