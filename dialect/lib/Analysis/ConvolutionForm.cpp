@@ -230,7 +230,11 @@ private:
     window.interior = padded.interior[dim];
     window.size = padded.sizes[dim];
     window.lhs = padded.strides[dim];
-    bool isPadded = window.low != 0 || window.interior != 1;
+    int64_t reach = 1; // the elements that windows read, with the padding at the end
+    for (auto [loop, factor] : terms)
+      reach += (sizes[loop] - 1) * factor;
+    bool isPadded =
+        window.low != 0 || window.interior != 1 || (!ShapedType::isDynamic(window.size) && reach > window.size);
     if (terms.empty() && !isPadded)
       return success();
     for (auto [loop, factor] : terms) {
@@ -275,7 +279,11 @@ private:
   /// one position or one tap.
   LogicalResult chooseChannels(ArrayRef<ConvolutionLoop> plain) {
     const auto *batch = llvm::find_if(plain, [](const ConvolutionLoop &loop) { return loop.isBatch; });
-    result.sumsChannels = batch == plain.end() ? result.positions() >= result.taps() : batch->out != 0;
+    // Strided windows are not those of a gradient. Between their positions, slabs of other form would have gaps.
+    bool isStrided = llvm::any_of(
+        result.dims, [](const WindowDim &dim) { return dim.positions > 1 && dim.taps > 1 && dim.step > 1; });
+    bool hasPositions = isStrided || result.positions() >= result.taps();
+    result.sumsChannels = batch == plain.end() ? hasPositions : batch->out != 0;
     int64_t batchStride = 0;
     for (const ConvolutionLoop &loop : plain) {
       bool isTerm = loop.out == 0;

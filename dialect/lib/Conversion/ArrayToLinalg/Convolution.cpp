@@ -2,6 +2,7 @@
 // recognises a large one and the padding before it; array-lower-matmuls recognises one whose windows are single
 // elements. Groups become a separate dimension, by a view.
 #include "Contraction.h"
+#include "ConvolutionPhases.h"
 #include "IndexMath.h"
 #include "array/Analysis/MatmulWorth.h"
 #include "array/IR/Plan.h"
@@ -238,6 +239,10 @@ struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
     if (!narrowFactors && isa<FloatType>(accumulator) && (accumulator != element || accumulator != resultElement) &&
         loops.isLargeProduct()) {
       widenFirst(rewriter, op, adaptor.getSizes(), accumulator);
+      return success();
+    }
+    if (Value phases = convolvePhases(rewriter, op)) {
+      rewriter.replaceOp(op, phases);
       return success();
     }
     if (isPadded(op)) {
