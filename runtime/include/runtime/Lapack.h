@@ -13,6 +13,7 @@
 #define PCRT_LAPACK_ROUTINES(X)                                                                                        \
   X(gemm, gemm)                                                                                                        \
   X(trsm, trsm)                                                                                                        \
+  X(trsv, trsv)                                                                                                        \
   X(potrf, potrf)                                                                                                      \
   X(getrf, getrf)                                                                                                      \
   X(getrs, getrs)                                                                                                      \

@@ -38,11 +38,19 @@ int32_t library::cholesky(const PcrtFrame *frame, const PcrtTensor *in, int32_t 
   return overMatrices(choleskyWhole, 2, 4, frame, in, inCount, out, outCount, params);
 }
 
-/// Solves op(A) X = B, or X op(A) = B, in place of B; all row-major. op: 'N', 'T' or 'C'.
+/// Solves op(A) X = B, or X op(A) = B, in place of B; all row-major. op: 'N', 'T' or 'C'. trsm packs A, which takes
+/// most of the time for one column or row.
 template <typename T>
 static void solveTriangular(bool left, bool lower, char op, bool unit, const T *a, int size, T *b, int rows,
                             int columns) {
   char side = left ? 'R' : 'L', half = lower ? 'U' : 'L', diagonal = unit ? 'U' : 'N';
+  // LAPACK sees the transpose of A, whose conjugate alone it does not apply to a vector.
+  bool isVector = (left ? columns : rows) == 1, isConjugated = isComplex<T> && op == 'C';
+  if (isVector && !isConjugated) {
+    char turned = (op == 'N') == left ? 'T' : 'N';
+    int lead = leading(size), step = 1;
+    return call<T>(Routine::trsv, &half, &turned, &diagonal, &size, a, &lead, b, &step);
+  }
   T one = 1;
   int leadA = leading(size), leadB = leading(columns);
   call<T>(Routine::trsm, &side, &half, &op, &diagonal, &columns, &rows, &one, a, &leadA, b, &leadB);

@@ -178,11 +178,21 @@ template <template <typename> typename Source> void fillTable() {
   pcrt::lapack::fill(entries);
 }
 
+template <typename T>
+void trsv(const char *half, const char *op, const char *diagonal, const int *n, const T *a, const int *lead, T *x,
+          const int *step) {
+  demand(*step == 1);
+  int one = 1;
+  T factor = 1;
+  trsm("L", half, op, diagonal, n, &one, &factor, a, lead, x, n);
+}
+
 /// For fillTable: the routines of this file.
 template <typename T> struct Solving {
   static void *find(std::string_view name) {
     return name == "gemm"    ? pointer(gemm<T>)
            : name == "trsm"  ? pointer(trsm<T>)
+           : name == "trsv"  ? pointer(trsv<T>)
            : name == "potrf" ? pointer(potrf<T>)
            : name == "getrf" ? pointer(getrf<T>)
            : name == "getrs" ? pointer(getrs<T>)

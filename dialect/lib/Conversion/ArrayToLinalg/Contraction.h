@@ -1,4 +1,4 @@
-// The generic that multiplies and adds, for dot_general and convolutions. Private to this directory.
+// Products and convolutions: the generic that multiplies and adds. Private to this directory.
 #ifndef ARRAY_CONVERSION_ARRAYTOLINALG_CONTRACTION_H
 #define ARRAY_CONVERSION_ARRAYTOLINALG_CONTRACTION_H
 
@@ -19,6 +19,10 @@ Value contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, Value r
 /// Factors of 16 bits that are widened to f32 before a product in f32 are multiplied as they are: each product is exact
 /// in f32 on units that keep subnormal numbers, as a GPU's do.
 void multiplyNarrowFactors(Operation *root);
+
+/// The same as a convolution of a dilated operand as one of the operand itself, whose output features are the phases of
+/// the result. Null if that does not pay, or for strides, dilated windows, groups and dynamic sizes.
+Value convolvePhases(OpBuilder &builder, ConvGeneralDilatedOp op);
 
 /// Like populateConvolution, but factors are widened in the multiplication, and not before.
 void populateNarrowConvolution(const TypeConverter &converter, RewritePatternSet &patterns);

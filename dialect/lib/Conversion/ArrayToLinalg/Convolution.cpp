@@ -2,7 +2,6 @@
 // recognises a large one and the padding before it; array-lower-matmuls recognises one whose windows are single
 // elements. Groups become a separate dimension, by a view.
 #include "Contraction.h"
-#include "ConvolutionPhases.h"
 #include "IndexMath.h"
 #include "array/Analysis/MatmulWorth.h"
 #include "array/IR/Plan.h"

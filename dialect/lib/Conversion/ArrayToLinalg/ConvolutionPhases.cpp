@@ -7,7 +7,7 @@
 // Results before the first one are added so that all phases begin with the same element: the result at s q + r reads
 // the element q + d + j for the tap s j + s - 1 - r. These are the numbers of a window that is padded to a multiple of
 // s, in reverse order within each group of s.
-#include "ConvolutionPhases.h"
+#include "Contraction.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
 
