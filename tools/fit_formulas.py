@@ -27,10 +27,10 @@ DOUBLE, SINGLE, NARROW = mpf(2) ** -56, mpf(2) ** -31, mpf(2) ** -27
 # For fits whose minimum is far below the maximum.
 FINE = mpf(2) ** -42
 # The formulas that compute in float32.
-IN_SINGLE = ("ERFCX_NARROW", "I0E", "I1E", "DAWSON", "NDTRI")
+IN_SINGLE = ("I0E", "I1E", "DAWSON", "NDTRI")
 EXPONENTIALS = ("EXPI_NEAR", "EXPI_FAR", "EXP1_FAR")
 ONLY_SINGLE, ONLY_DOUBLE = (
-    ("ERFCX_NARROW", "NDTRI_INNER", "NDTRI_OUTER", "DAWSON_NARROW", "LOG1P_REST", *EXPONENTIALS),
+    ("NDTRI_INNER", "NDTRI_OUTER", "DAWSON_NARROW", "LOG1P_REST", *EXPONENTIALS),
     ("DAWSON_NEAR",),
 )
 
@@ -255,7 +255,6 @@ def normal_quantile(p: Any) -> Any:
 # The names of coefficients, and the functions of t that they fit.
 FITS: dict[str, Function] = {
     "ERFCX": at(half_line(3.75), lambda x: (1 + 2 * x) * erfcx(x)),
-    "ERFCX_NARROW": at(half_line(2), lambda x: (1 + 2 * x) * erfcx(x)),
     "NDTRI_INNER": at(between(0, 0.425**2), lambda s: normal_quantile(mpf(1) / 2 + mp.sqrt(s)) / mp.sqrt(s)),
     # In u = 1 - 2 / (r + 1).
     "NDTRI_OUTER": at(lambda t: 2 / (1 - between(0.23, 0.825)(t)) - 1, lambda r: -normal_quantile(mp.exp(-r * r)) / r),

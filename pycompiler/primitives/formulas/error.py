@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from pycompiler.primitives import special
+from pycompiler.primitives import rules, special
 from pycompiler.primitives.formulas import coefficients as fits
 from pycompiler.primitives.formulas.lanes import (
     Formula,
     Lanes,
     absolute,
     exp_of_square,
-    exp_of_square_narrow,
     log,
     log1p,
     minimum,
@@ -32,18 +31,11 @@ def erfcx_of_positive(x: Lanes, is_single: bool) -> Lanes:
     return polynomial(1 - 7.5 / (x + 3.75), fits.ERFCX) / (x * 2 + 1)
 
 
-def _erfcx_narrow(x: Lanes) -> Lanes:
-    """The same in float32. No denominator is infinite for a number."""
-    return polynomial(1 - 4 / (x + 2), fits.ERFCX_NARROW_F32) * (0.5 / (x + 0.5))
-
-
 def _erfcx(x: Lanes, is_single: bool) -> Lanes:
-    # Beyond 27, or 10 in float32, the exponential is infinite.
-    if is_single:
-        right, left = _erfcx_narrow(absolute(x)), exp_of_square_narrow(where(x < -10, -10, where(x > 0, 0, x)), 1.0)
-    else:
-        right, left = erfcx_of_positive(absolute(x), is_single), exp_of_square(where(x < -27, -27, x), 1.0, is_single)
-    return where(x < 0, left * 2 - right, right)
+    right = erfcx_of_positive(absolute(x), is_single)
+    # Beyond 27 the exponential is infinite.
+    below = where(x < -27, -27, x)
+    return where(x < 0, exp_of_square(below, 1.0, is_single) * 2 - right, right)
 
 
 def _dawsn(x: Lanes, is_single: bool) -> Lanes:
@@ -60,14 +52,13 @@ def _dawsn(x: Lanes, is_single: bool) -> Lanes:
 
 
 def _log_ndtr(x: Lanes, is_single: bool) -> Lanes:
+    half = erfcx_of_positive(absolute(x) * 0.5**0.5, is_single) * 0.5
     # On the right, 1 minus the upper tail; on the left, the logarithm of a half of erfcx, and of the exponential.
     right = where(x > 0, x, 0)
-    if is_single:
-        half = _erfcx_narrow(absolute(x) * 0.5**0.5) * 0.5
-        tail = half * exp_of_square_narrow(minimum(right, 15), -0.5)
-        return where(x > 0, log1p(-tail), log(half) - x * (x * 0.5))
-    half = erfcx_of_positive(absolute(x) * 0.5**0.5, is_single) * 0.5
     tail = half * exp_of_square(minimum(right, 64), -0.5, is_single)
+    if is_single:  # the logarithms in float32, of exact numbers
+        left = log(half.to(rules.FLOAT32)) - (x * x * 0.5).to(rules.FLOAT32)
+        return where(x.to(rules.FLOAT32) > 0, log1p(-tail.to(rules.FLOAT32)), left)
     # Far on the left, where 1 - half is 1, the square is all that counts.
     value = log1p(where(x > 0, -tail, where(half < 2.0**-53, 2.0**-53, half) - 1))
     return where(x > 0, value, value - x * x * 0.5)
@@ -122,8 +113,8 @@ def _with_ends(p: Lanes, value: Lanes) -> Lanes:
 
 
 FORMULAS = {
-    special.erfcx: Formula(_erfcx),
+    special.erfcx: Formula(_erfcx, is_wide=True),
     special.dawsn: Formula(_dawsn),
-    special.log_ndtr: Formula(_log_ndtr),
+    special.log_ndtr: Formula(_log_ndtr, is_wide=True),
     special.ndtri: Formula(_ndtri),
 }

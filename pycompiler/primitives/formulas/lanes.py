@@ -188,12 +188,6 @@ def exp_of_square(x: Lanes, factor: float, is_single: bool) -> Lanes:
     return exp(leading * leading * factor) * exp((x - leading) * (x + leading) * factor)
 
 
-def exp_of_square_narrow(x: Lanes, factor: float) -> Lanes:
-    """The same for |x| < 16, in float32."""
-    leading = nearest(x * 2.0**8) * 2.0**-8
-    return exp(leading * leading * factor) * exp((x - leading) * (x + leading) * factor)
-
-
 class Formula(NamedTuple):
     """function(*args, is_single) computes in the type of its arguments: float64 if `is_wide`, else float32 or float64.
     With `is_single`, its result is rounded to float32. With `only_narrow`, it is no formula for float64.
