@@ -10,7 +10,7 @@
 
 namespace mlir::array::prepare {
 
-/// Of a tensor's elements divided by this, a copy is worth less than one of the tensor.
+/// A part counts as small if it has at most the tensor's elements divided by this: its copy replaces one of the tensor.
 constexpr int64_t kLeastParts = 4;
 
 /// One tensor of a loop's carry: its current value in an iteration, and its next one; `yielded` is the operand of the

@@ -1,7 +1,8 @@
 // array-expand-math: every operation of the math dialect that LLVM would turn into calls of the C library becomes
 // arithmetic, or a call that can be resolved. It runs after the loops are built (operations are on scalars and 1-D
 // vectors), and before structured control flow is lowered. The table maps operations to formulas. The formulas are in
-// ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric, -Angle and -Remainder, one for f32 and f64.
+// ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric, -Angle, -Remainder and -Extrema,
+// one for f32 and f64.
 //
 // A formula that occurs often in a module is compiled once: the operations call a function on registers
 // (MathFunctions).
