@@ -61,6 +61,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
   if (!features.narrowFactors) {
     pm.addNestedPass<func::FuncOp>(createWidenMatmuls({features.bfloat16Dot2}));
     pm.addNestedPass<func::FuncOp>(createSplitContractions());
+    pm.addNestedPass<func::FuncOp>(createJoinRows());
   }
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   // A GPU's arrays are in its memory, from which the host would have to read the elements.

@@ -34,6 +34,17 @@ def SplitContractions : Pass<"array-split-contractions", "::mlir::func::FuncOp">
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def JoinRows : Pass<"array-join-rows", "::mlir::func::FuncOp"> {
+  let summary = "Transpose factors whose rows stand on both sides of the terms";
+  let description = [{
+    An operand of a contraction that is outer rows, terms, and at most 8 inner rows becomes a copy with the terms last,
+    so that all rows are one dimension of the matmul.
+
+    Invariants: runs before array-fuse-elementwise. Only the outer rows and the columns may be dynamic.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
   let summary = "Replace convolutions on buffers by calls that multiply tiles of windows";
   let description = [{
