@@ -49,6 +49,9 @@ DIFFERS = {
     "scipy.linalg.cholesky": "one triangle is read; jax's gradient has numbers in the other one, too",
 }
 
+# The maximum number of elements of a function whose time in jax is no measure beyond it.
+MOST_ELEMENTS = {"scipy.special.expi": 1024}  # 131,072 take jax a minute in float32, and over 20 in float64
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -185,6 +188,8 @@ def _lines(
     function: Function, sizes: list[int], dtypes: list[str], timing: Timing
 ) -> Iterator[tuple[str, Callable[[int, Clock], tuple[float, float]]]]:
     """The names and measurements of a function. Gradients, and dtypes of 64-bit parts, are at the largest size only."""
+    most = MOST_ELEMENTS.get(function.name, max(sizes))
+    sizes = [size for size in sizes if size <= most] or [most]
     for dtype in dtypes:
         for size in sizes if dtype in ("float32", "complex64") else [max(sizes)]:
             yield f"{function.name} {dtype} {size}", functools.partial(_measure, function, dtype, size, False, timing)

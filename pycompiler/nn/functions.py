@@ -26,6 +26,7 @@ from pycompiler.lax.operands import (
 from pycompiler.numpy import arithmetic, reductions, ufuncs
 from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact, requested
+from pycompiler.scipy.special.exponentials import log1mexp as log_of_complement
 from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 
 
@@ -345,15 +346,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
 
 def log1mexp(x: Any) -> Array:
     """log(1 - exp(-x)) for x >= 0, by the two formulas of Maechler, each in its accurate range."""
-    return eager_jit(_log1mexp, *promoted_inexact("log1mexp", x))
-
-
-def _log1mexp(x: Array) -> Array:
-    # Each formula gets arguments in its own range, so that neither has an infinite derivative.
-    limit = float(np.log(2.0))
-    is_near = ufuncs.less(x, limit)
-    near = lax.log(lax.neg(lax.expm1(lax.neg(lax.select(is_near, x, limit)))))
-    return lax.select(is_near, near, lax.log1p(lax.neg(lax.exp(lax.neg(lax.select(is_near, limit, x))))))
+    return eager_jit(log_of_complement, *promoted_inexact("log1mexp", x))
 
 
 def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:

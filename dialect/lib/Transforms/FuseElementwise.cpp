@@ -129,9 +129,9 @@ int64_t streamedInputs(linalg::GenericOp op) {
 /// not read more memory than the intermediate would cost.
 bool isWorthFusing(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
-  if (array::readsWhatIsStored(consumer))
-    return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (array::readsWhatIsStored(consumer) || array::makesTermsDense(producer, *operand))
+    return false;
   int64_t maps = int64_t(mapsOfTensor(operand).size());
   if (maps * int64_t(producer.getBody()->getOperations().size()) + int64_t(consumer.getBody()->getOperations().size()) >
       maxBodySize)

@@ -29,6 +29,24 @@ static bool isContraction(linalg::GenericOp op) {
 
 bool array::readsWhatIsStored(linalg::GenericOp op) { return op->hasAttr(array::kScatterAttr) || isContraction(op); }
 
+bool array::makesTermsDense(linalg::GenericOp producer, OpOperand &operand) {
+  auto consumer = cast<linalg::GenericOp>(operand.getOwner());
+  AffineMap map = consumer.getMatchingIndexingMap(&operand);
+  bool readsWindows = llvm::any_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
+    return !consumer.getMatchingIndexingMap(other).isProjectedPermutation();
+  });
+  if (!readsWindows || !map.isProjectedPermutation() || producer.getNumDpsInputs() != 1 ||
+      llvm::hasNItemsOrMore(*producer.getBody(), 2))
+    return false;
+  auto endsWithTerms = [&](AffineMap indices) {
+    if (indices.getNumResults() == 0)
+      return false;
+    auto loop = dyn_cast<AffineDimExpr>(indices.getResults().back());
+    return loop && consumer.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::reduction;
+  };
+  return endsWithTerms(map) && !endsWithTerms(producer.getIndexingMapsArray()[0].compose(map));
+}
+
 std::optional<std::pair<Value, Value>> array::partsOf(Value bits) {
   auto both = bits.getDefiningOp<arith::OrIOp>();
   auto moved = both ? both.getRhs().getDefiningOp<arith::ShLIOp>() : nullptr;

@@ -11,6 +11,9 @@ namespace mlir::array {
 /// (array/Analysis/ScatterForm.h).
 bool readsWhatIsStored(linalg::GenericOp op);
 
+/// Whether `producer` is a transposition, by which the terms of a convolution become dense in its kernel `operand`.
+bool makesTermsDense(linalg::GenericOp producer, OpOperand &operand);
+
 /// The parts of a complex number, if an operation puts their bits together as convert-array-to-linalg does.
 std::optional<std::pair<Value, Value>> partsOf(Value bits);
 

@@ -1,4 +1,4 @@
-"""Sums of exponentials in logarithms, and softmax. nn has these functions, too."""
+"""Sums and differences of exponentials in logarithms, and softmax. nn has these functions, too."""
 
 from typing import Any
 
@@ -14,6 +14,7 @@ from pycompiler.lax.operands import broadcast_to, canonical_axes, cast
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.complexes import real
 from pycompiler.numpy.promotion import promoted_inexact
+from pycompiler.transforms import custom_jvp
 
 
 def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
@@ -88,3 +89,24 @@ def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
     """x - logsumexp(x) over axes, all of them by default, without overflow."""
     (x,) = promoted_inexact("log_softmax", x)
     return eager_jit(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))
+
+
+@custom_jvp
+def _decay(x: Array) -> Array:
+    """1 / (exp(x) - 1)."""
+    return lax.div(1, lax.expm1(x))
+
+
+# By the rule of the quotient, inf / inf for a large x.
+_decay.defjvps(lambda t, out, x: lax.neg(lax.mul(t, lax.mul(out, lax.add(1, out)))))
+
+
+@custom_jvp
+def log1mexp(x: Array) -> Array:
+    """log(1 - exp(-x)) for x >= 0, by the two formulas of Maechler (2012), each in its accurate range."""
+    minus = lax.neg(x)
+    near = lax.log(lax.neg(lax.expm1(minus)))
+    return lax.select(ufuncs.less(x, float(np.log(2.0))), near, lax.log1p(lax.neg(lax.exp(minus))))
+
+
+log1mexp.defjvps(lambda t, out, x: lax.mul(t, _decay(x)))

@@ -12,6 +12,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.promotion import broadcast, broadcast_of, check_ranks, promoted_inexact_each
+from pycompiler.scipy.special.exponentials import log1mexp
 
 Function = Callable[..., Array]
 
@@ -92,13 +93,6 @@ def positive(x: Array) -> Array:
 def probability(q: Array) -> Array:
     """Whether q is in [0, 1]."""
     return every(lax.ge(q, 0), lax.le(q, 1))
-
-
-def log1mexp(x: Array) -> Array:
-    """log(1 - exp(-x)) for x >= 0, without cancellation."""
-    near = lax.lt(x, float(np.log(2)))
-    small = lax.log(lax.neg(lax.expm1(lax.neg(where(near, x, 1.0)))))
-    return where(near, small, lax.log1p(lax.neg(lax.exp(lax.neg(where(near, 1.0, x))))))
 
 
 def log_of_double_exponential(z: Array) -> Array:

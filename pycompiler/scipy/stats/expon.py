@@ -8,10 +8,10 @@ from pycompiler._runtime import Array
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.names import nearest_name
+from pycompiler.scipy.special.exponentials import log1mexp
 from pycompiler.scipy.stats.evaluation import (
     evaluate,
     exp,
-    log1mexp,
     positive,
     probability,
     rescaled,

@@ -9,11 +9,11 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy.special.error import log_ndtr, ndtr
+from pycompiler.scipy.special.exponentials import log1mexp
 from pycompiler.scipy.stats.evaluation import (
     HALF_LOG_2PI,
     evaluate,
     exp,
-    log1mexp,
     log_of_part,
     positive,
     some,

@@ -55,6 +55,27 @@ CASES = {
     "blocks of channels": ((1, 5, 5, 160), (3, 3, 160, 70), (1, 1), "SAME", {"dimension_numbers": NHWC}),
     "one dimension": ((2, 60, 8), (5, 8, 16), (1,), "SAME", {"dimension_numbers": NWC}),
     "long": ((1, 3, 3000), (8, 3, 5), (1,), "SAME", {}),
+    # Few features: vectors of terms, from a kernel whose terms become dense, or of positions.
+    "two features": ((2, 9, 8, 40), (3, 3, 40, 2), (1, 1), "SAME", {"dimension_numbers": NHWC}),
+    "three features": ((2, 7, 8, 64), (5, 5, 64, 3), (1, 1), "SAME", {"dimension_numbers": NHWC}),
+    "four features, strides": ((2, 9, 8, 16), (3, 3, 16, 4), (2, 2), "SAME", {"dimension_numbers": NHWC}),
+    "five features, dilated": (
+        (2, 9, 8, 32),
+        (3, 3, 32, 5),
+        (1, 1),
+        "SAME",
+        {"lhs_dilation": (1, 2), "rhs_dilation": (2, 1), "dimension_numbers": NHWC},
+    ),
+    "three features, dense": (
+        (2, 9, 8, 32),
+        (3, 3, 3, 32),
+        (1, 1),
+        "SAME",
+        {"dimension_numbers": ("NHWC", "OHWI", "NCHW")},
+    ),
+    "four features, first": ((2, 16, 9, 24), (4, 16, 3, 3), (1, 1), "SAME", {}),
+    "five features, first": ((2, 20, 9, 40), (5, 20, 3, 3), (1, 2), "SAME", {}),
+    "three features, one dimension": ((2, 60, 24), (5, 24, 3), (1,), "SAME", {"dimension_numbers": NWC}),
     # Fewer windows than taps, so that the roles of loops in a convolution and in its gradients are exchanged.
     "patches": ((2, 8, 8, 12), (4, 4, 12, 24), (4, 4), "VALID", {"dimension_numbers": NHWC}),
     "patches, first": ((2, 3, 16, 16), (24, 3, 8, 8), (8, 8), "VALID", {}),
@@ -98,12 +119,12 @@ def test_float32(case):
     check(case, np.dtype(np.float32), 1e-5)
 
 
-@pytest.mark.parametrize("case", ["last", "strides, first"])
+@pytest.mark.parametrize("case", ["last", "strides, first", "three features", "four features, first"])
 def test_bfloat16(case):
     check(case, np.dtype(ml_dtypes.bfloat16), 2e-2)
 
 
-@pytest.mark.parametrize("case", ["last", "strides"])
+@pytest.mark.parametrize("case", ["last", "strides", "two features", "four features, first"])
 def test_float64(case):
     with pc.enable_x64(True):
         check(case, np.dtype(np.float64), 1e-13)

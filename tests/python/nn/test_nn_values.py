@@ -220,3 +220,21 @@ def test_hard_sigmoids_end_in_0_and_1(dtype):
         np.testing.assert_array_equal(ours.hard_silu(x), np.array([0, 0, 3, 9], dtype))
         slopes = pc.vmap(pc.grad(ours.hard_silu))(np.array([-9, -1, 1, 9], dtype))
         np.testing.assert_allclose(np.float64(slopes), [0, 1 / 6, 5 / 6, 1], rtol=2 * float(ml_dtypes.finfo(dtype).eps))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_derivatives_of_log1mexp(dtype: str) -> None:
+    """1 / (exp(x) - 1) and its derivatives, near 0 and where exp(x) is infinite."""
+    x = np.array([1e-6, 0.1, 0.69, 0.7, 3, 30, 90, 800], dtype)
+    wide = x.astype(np.longdouble)
+    first = np.exp(-wide) / -np.expm1(-wide)
+    second = -first * (1 + first)
+    third = -second * (1 + 2 * first)
+    bound = 1e-6 if dtype == "float32" else 1e-15
+    with pc.enable_x64(True):
+        function = pc.nn.log1mexp
+        for expected in (first, second, third):
+            function = pc.grad(function)
+            got = np.asarray(pc.jit(pc.vmap(function))(x))
+            assert got.dtype == dtype
+            np.testing.assert_allclose(got, expected.astype(dtype), rtol=4 * bound, atol=np.finfo(dtype).tiny)

@@ -63,6 +63,36 @@ void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, Valu
   rewriter.replaceOp(op, dense);
 }
 
+/// Whether the loops of a convolution sum vectors of input features, of which the filter should have dense ones, too:
+/// tiles of few output features would leave most lanes of a vector empty (Cpu/Convolution/ConvolutionChoices.cpp).
+bool sumsVectors(ConvGeneralDilatedOp op) {
+  constexpr int64_t mostFeatures = 5, leastTerms = 16;
+  ArrayRef<int64_t> filter = op.getRhs().getType().getShape(), spec = op.getRhsSpec();
+  int64_t last = op.getType().getRank() - 1, features = filter[spec[0]], terms = filter[spec[1]];
+  return op.getFeatureGroupCount() == 1 && op.getBatchGroupCount() == 1 && op.getLhsSpec()[1] == last &&
+         spec[1] != last && features > 1 && features <= mostFeatures && terms >= leastTerms &&
+         isa<FloatType>(op.getRhs().getType().getElementType());
+}
+
+/// The op with a filter whose last dimension is that of the input features.
+void transposeFilterFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op) {
+  RankedTensorType type = op.getRhs().getType();
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq(type.getRank())), spec(op.getRhsSpec()), shape;
+  std::rotate(permutation.begin() + spec[1], permutation.begin() + spec[1] + 1, permutation.end());
+  for (int64_t dim : permutation)
+    shape.push_back(type.getDimSize(dim));
+  for (int64_t &dim : spec)
+    dim = int64_t(llvm::find(permutation, dim) - permutation.begin());
+  Value filter = TransposeOp::create(rewriter, op.getLoc(), type.clone(shape), op.getRhs(), permutation);
+  auto dense = ConvGeneralDilatedOp::create(rewriter, op.getLoc(), op.getType(), op.getLhs(), filter,
+                                            op.getWindowStrides(), op.getLow(), op.getHigh(), op.getLhsDilation(),
+                                            op.getRhsDilation(), op.getLhsSpec(), spec, op.getOutSpec(),
+                                            op.getFeatureGroupCount(), op.getBatchGroupCount(), op.getSizes());
+  handOnPlan(op, dense);
+  handOnPrecision(op, dense);
+  rewriter.replaceOp(op, dense);
+}
+
 /// The loops of a convolution, which name its dimensions: group (if there are several), batch, output features and
 /// output positions, which are parallel, then input features and positions in the window.
 class ConvolutionLoops {
@@ -246,6 +276,10 @@ struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
     }
     if (isPadded(op)) {
       padFirst(rewriter, op, adaptor.getSizes());
+      return success();
+    }
+    if (!narrowFactors && sumsVectors(op) && !loops.windowsAreElements()) {
+      transposeFilterFirst(rewriter, op);
       return success();
     }
     GroupedOperand lhs = groupedLhs(loops, adaptor.getLhs()), rhs = groupedRhs(loops, adaptor.getRhs());

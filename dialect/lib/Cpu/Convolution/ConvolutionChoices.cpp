@@ -5,11 +5,23 @@
 
 namespace mlir::array {
 
-// Fewer rows, columns or terms are a sum or an update of vectors.
-bool isWorthTiling(const Convolution &convolution) {
+/// Whether loops have vectors of positions, or of terms, both of which are dense: of the operand alone, or of the
+/// kernel, too.
+static bool hasDenseLoops(const Convolution &convolution, int64_t lanes) {
+  const ConvolutionLoop &channels = convolution.channels;
+  if (channels.size == 1)
+    return convolution.dims.back().lhs == 1 && convolution.dims.back().positions >= lanes;
+  return convolution.sumsChannels && channels.rhs == 1 && channels.size >= lanes;
+}
+
+// Fewer rows, columns or terms are a sum or an update of vectors. Tiles of few columns load an element of the operand
+// for each vector of so few lanes.
+bool isWorthTiling(const Convolution &convolution, Type element, unsigned vectorBits) {
   int64_t rows = convolution.positions(), terms = convolution.taps(), columns = convolution.columns.size;
   (convolution.sumsChannels ? terms : rows) *= convolution.channels.size;
-  return rows >= 4 && columns >= 4 && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
+  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
+  int64_t leastColumns = hasDenseLoops(convolution, lanes) ? std::max<int64_t>(4, lanes / 3 + 1) : 4;
+  return rows >= 4 && columns >= leastColumns && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
 }
 
 MatmulTile chooseConvolutionTile(linalg::LinalgOp op, Type element, unsigned vectorBits,
@@ -31,10 +43,10 @@ ConvolutionLimits chooseConvolutionLimits(linalg::LinalgOp op, const MatmulTile 
 
 std::vector<MatmulPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits) {
   FailureOr<Convolution> convolution = analyzeConvolution(op);
-  if (failed(convolution) || !isWorthTiling(*convolution))
+  Type element = getElementTypeOrSelf(op.getDpsInits().front().getType());
+  if (failed(convolution) || !isWorthTiling(*convolution, element, vectorBits))
     return {};
-  MatmulTile tile =
-      chooseConvolutionTile(op, getElementTypeOrSelf(convolution->out.getType()), vectorBits, *convolution);
+  MatmulTile tile = chooseConvolutionTile(op, element, vectorBits, *convolution);
   std::vector<MatmulPlan> plans =
       tilePlans(tile, convolution->positions(), convolution->columns.size, vectorBits >= 512 ? 32 : 16);
   ConvolutionLimits limits;

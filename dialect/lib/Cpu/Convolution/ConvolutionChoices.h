@@ -10,8 +10,8 @@
 
 namespace mlir::array {
 
-/// Whether tiles are faster than loops.
-bool isWorthTiling(const Convolution &convolution);
+/// Whether tiles are faster than loops. `element` is the type of the sums.
+bool isWorthTiling(const Convolution &convolution, Type element, unsigned vectorBits);
 
 /// The cost model's choice, overridden by the plan of the operation.
 MatmulTile chooseConvolutionTile(linalg::LinalgOp op, Type element, unsigned vectorBits,

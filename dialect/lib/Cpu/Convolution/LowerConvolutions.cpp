@@ -453,9 +453,10 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
       else if (copy && copy.getSource() == copy.getTarget())
         copy.erase(); // bufferization wrote an operand to its position between the zeros, and CSE merged both views
     });
-    llvm::erase_if(contractions, [](linalg::LinalgOp op) {
+    llvm::erase_if(contractions, [&](linalg::LinalgOp op) {
       FailureOr<Convolution> convolution = analyzeConvolution(op);
-      return failed(convolution) || !isWorthTiling(*convolution);
+      return failed(convolution) ||
+             !isWorthTiling(*convolution, getElementTypeOrSelf(convolution->out.getType()), vectorBits);
     });
     for (linalg::LinalgOp op : contractions) {
       if (failed(verifyPlan(op)))

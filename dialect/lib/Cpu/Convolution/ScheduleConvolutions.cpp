@@ -24,7 +24,8 @@ struct ScheduleConvolutions : impl::ScheduleConvolutionsBase<ScheduleConvolution
       if (op.getNumReductionLoops() == 0)
         return success();
       FailureOr<Convolution> convolution = analyzeConvolution(op);
-      if (failed(convolution) || !isWorthTiling(*convolution))
+      if (failed(convolution) ||
+          !isWorthTiling(*convolution, getElementTypeOrSelf(convolution->out.getType()), vectorBits))
         return success();
       if (failed(verifyPlan(op)))
         return failure();
