@@ -113,3 +113,43 @@ LogicalResult array::verifyMatrixShapes(Operation *op, StringRef shapes) {
 LogicalResult LuPivotsToPermutationOp::verify() {
   return checkSizes(getLoc(), getOperationName(), {int64_t(getPermutationSize())}, getSizes().size(), "C4");
 }
+
+namespace {
+
+/// R alone takes half of the time of both factors.
+struct QrWithoutQ : OpRewritePattern<QrOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(QrOp op, PatternRewriter &rewriter) const override {
+    // Batches of fewer rows are factored in the lanes of vectors, where Q costs little.
+    constexpr int64_t leastRows = 17;
+    RankedTensorType type = op.getA().getType();
+    int64_t rank = type.getRank();
+    if (op.getPivoting() || !op.getResult(0).use_empty() || op.getResult(1).use_empty() || !type.hasStaticShape() ||
+        !isa<FloatType>(type.getElementType()) || type.getNumElements() == 0 ||
+        (rank > 2 && std::max(type.getDimSize(rank - 2), type.getDimSize(rank - 1)) < leastRows))
+      return failure();
+    Location loc = op.getLoc();
+    auto result = cast<RankedTensorType>(op.getResult(1).getType());
+    SmallVector<int64_t> ofTaus(type.getShape().drop_back(2));
+    ofTaus.push_back(std::min(type.getDimSize(rank - 2), type.getDimSize(rank - 1)));
+    Value r = GeqrfOp::create(rewriter, loc, type, type.clone(ofTaus), op.getA()).getReflectors();
+    SmallVector<int64_t> start(rank, 0), stride(rank, 1);
+    if (result != type)
+      r = SliceOp::create(rewriter, loc, result, r, start, result.getShape(), stride, ValueRange());
+    RankedTensorType ofPlaces = result.clone(rewriter.getI32Type());
+    Value row = IotaOp::create(rewriter, loc, ofPlaces, rank - 2, ValueRange()),
+          column = IotaOp::create(rewriter, loc, ofPlaces, rank - 1, ValueRange());
+    Value isInside = LeOp::create(rewriter, loc, result.clone(rewriter.getI1Type()), row, column);
+    Value zero = ConstantOp::create(rewriter, loc, result,
+                                    DenseElementsAttr::get(result, rewriter.getZeroAttr(result.getElementType())));
+    Value triangle = SelectOp::create(rewriter, loc, result, isInside, r, zero);
+    rewriter.replaceOp(op, {Value(), triangle});
+    return success();
+  }
+};
+
+} // namespace
+
+void QrOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<QrWithoutQ>(context);
+}

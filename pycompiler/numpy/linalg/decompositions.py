@@ -79,8 +79,15 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         return QRResult(la.transposed(reflectors), taus)
     if mode not in ("reduced", "r", "full", "complete"):
         raise ValueError(f"qr: mode is 'reduced', 'complete', 'r' or 'raw', got {mode!r}")
+    if mode == "r":
+        return eager_jit(_triangle_of_qr, a)
     q, r = lax_linalg.qr(a, full_matrices=mode == "complete")[:2]
-    return r if mode == "r" else QRResult(q, r)
+    return QRResult(q, r)
+
+
+def _triangle_of_qr(a: Array) -> Array:
+    # The compiler doesn't compute a Q that is not used.
+    return lax_linalg.qr(a, full_matrices=False)[1]
 
 
 def _hermitian_svd(a: Array, *, vectors: bool) -> Any:

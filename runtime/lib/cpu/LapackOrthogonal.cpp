@@ -108,14 +108,20 @@ static int32_t reflectors(const PcrtTensor *in, int32_t inCount, const PcrtTenso
   });
 }
 
-int32_t library::geqrf(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                       const int64_t *) {
-  return reflectors(in, inCount, out, false);
+template <bool pivoting>
+static int32_t reflectorsOf(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
+                            const int64_t *) {
+  return reflectors(in, inCount, out, pivoting);
 }
 
-int32_t library::geqp3(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                       const int64_t *) {
-  return reflectors(in, inCount, out, true);
+int32_t library::geqrf(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                       int32_t outCount, const int64_t *params) {
+  return overMatrices(reflectorsOf<false>, 2, 10, frame, in, inCount, out, outCount, params);
+}
+
+int32_t library::geqp3(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                       int32_t outCount, const int64_t *params) {
+  return overMatrices(reflectorsOf<true>, 2, 10, frame, in, inCount, out, outCount, params);
 }
 
 int32_t library::householder_product(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,

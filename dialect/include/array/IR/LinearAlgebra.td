@@ -109,6 +109,7 @@ def Array_QrOp : Array_MatrixOp<"qr", [{getFullMatrices() ? (getPivoting() ? "mn
       "`mn -> mm, mn, n` with `full_matrices`, else `mn -> mr, rn, n` with r the lesser of m and n">.description;
   let arguments = (ins Array_MatrixTensor:$a, BoolAttr:$pivoting, BoolAttr:$full_matrices);
   let results = (outs Variadic<Array_MatrixResult>:$factors);
+  let hasCanonicalizer = 1;
 }
 
 def Array_GeqrfOp : Array_MatrixOp<"geqrf", "\"mn->mn,r\""> {
