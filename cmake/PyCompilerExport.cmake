@@ -3,7 +3,7 @@
 add_library(pycompiler_export STATIC "${CMAKE_SOURCE_DIR}/runtime/lib/exported/Exported.cpp"
   $<TARGET_OBJECTS:runtime_cpu> $<TARGET_OBJECTS:runtime_lanes>
   "$<FILTER:$<TARGET_OBJECTS:runtime_support>,INCLUDE,/(Futex|NarrowFloats|Status)\\.>"
-  "$<FILTER:$<TARGET_OBJECTS:runtime_threads>,INCLUDE,/(CpuLimits|ParallelFor|ThreadPool)\\.>")
+  "$<FILTER:$<TARGET_OBJECTS:runtime_threads>,INCLUDE,/(CpuLimits|ParallelFor|SleepingThreads|ThreadPool)\\.>")
 target_include_directories(pycompiler_export PUBLIC "${CMAKE_SOURCE_DIR}/runtime/include" PRIVATE "${CMAKE_SOURCE_DIR}/runtime/lib")
 target_link_libraries(pycompiler_export PRIVATE pycompiler_flags)
 set_target_properties(pycompiler_export PROPERTIES CXX_VISIBILITY_PRESET hidden)

@@ -6,6 +6,8 @@
 #include "runtime/Futex.h"
 
 #include <climits>
+#include <mutex>
+#include <sys/types.h>
 
 namespace pcrt {
 
@@ -16,53 +18,43 @@ public:
   /// Sleeps until it is taken: true. False if there are enough threads, or if `isOver` holds; that is tested once the
   /// thread can be taken, and after each wake-up.
   template <typename Predicate> bool enter(Predicate isOver) {
-    unsigned count = waiting.load();
-    do {
-      if (count >= most)
-        return false;
-    } while (!waiting.compare_exchange_weak(count, count + 1));
-    while (true) {
-      uint32_t open = tickets.load();
-      if (open > 0) {
-        if (tickets.compare_exchange_strong(open, open - 1))
-          return true;
-        continue;
-      }
-      // If no waiter is left, a ticket for this thread is being made.
-      if (isOver() && leave())
-        return false;
-      futexWait(tickets, 0);
-    }
-  }
-
-  /// Wakes a thread; false if there is none.
-  bool take() {
-    if (!leave())
+    Sleeper &self = ofThisThread();
+    if (!add(self))
       return false;
-    tickets.fetch_add(1);
-    futexWake(tickets, 1);
+    while (self.isTaken.load() == 0) {
+      if (isOver() && remove(self))
+        return false;
+      futexWait(self.isTaken, 0);
+    }
     return true;
   }
+
+  /// Wakes the thread that sleeps for the shortest time; false if there is none. It does not wake on the caller's core.
+  bool take();
 
   /// Makes sleeping threads test `isOver`.
-  void wakeAll() { futexWake(tickets, INT_MAX); }
+  void wakeAll();
   /// For the child of a fork, which has none of them.
-  void forget() { waiting = tickets = 0; }
+  void forget();
 
 private:
-  bool leave() {
-    unsigned count = waiting.load();
-    do {
-      if (count == 0)
-        return false;
-    } while (!waiting.compare_exchange_weak(count, count - 1));
-    return true;
-  }
+  /// A thread, as long as it lives.
+  struct Sleeper {
+    FutexWord isTaken{0};
+    Sleeper *next = nullptr;
+    pid_t thread = 0;
+    int core = -1;     ///< on which it fell asleep
+    int excluded = -1; ///< on which it may not run, for the sake of a caller
+  };
+  static Sleeper &ofThisThread();
+  static void moveAway(Sleeper &sleeper, int core);
+  bool add(Sleeper &self);
+  bool remove(Sleeper &self);
 
   const unsigned most;
+  std::mutex lock;
+  Sleeper *first = nullptr;
   std::atomic<unsigned> waiting{0};
-  /// Threads that were taken and have not woken yet.
-  FutexWord tickets{0};
 };
 
 } // namespace pcrt
