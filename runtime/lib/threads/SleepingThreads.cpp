@@ -63,17 +63,18 @@ bool SleepingThreads::take() {
   return true;
 }
 
-/// Excludes a core from those of a sleeping thread, and gives back the one that it lacks. Others may have changed its
-/// cores, and the last one stays.
+/// Excludes the caller's core from those of a sleeping thread, and gives back the one that it lacks, if the caller may
+/// still run there. The last core stays.
 void SleepingThreads::moveAway(Sleeper &sleeper, int core) {
   // A mask for 1024 cores is too small for some machines: the kernel tells by EINVAL.
   for (size_t cores = 1024; cores <= (1 << 20); cores *= 4) {
     size_t size = CPU_ALLOC_SIZE(cores);
-    std::vector<unsigned long> words(size / sizeof(unsigned long));
-    auto *mask = reinterpret_cast<cpu_set_t *>(words.data());
-    if (sched_getaffinity(sleeper.thread, size, mask) != 0)
+    std::vector<unsigned long> words(2 * size / sizeof(unsigned long));
+    auto *mask = reinterpret_cast<cpu_set_t *>(words.data()),
+         *ofCaller = reinterpret_cast<cpu_set_t *>(words.data() + words.size() / 2);
+    if (sched_getaffinity(sleeper.thread, size, mask) != 0 || sched_getaffinity(0, size, ofCaller) != 0)
       continue;
-    if (sleeper.excluded >= 0)
+    if (sleeper.excluded >= 0 && CPU_ISSET_S(static_cast<size_t>(sleeper.excluded), size, ofCaller))
       CPU_SET_S(static_cast<size_t>(sleeper.excluded), size, mask);
     CPU_CLR_S(static_cast<size_t>(core), size, mask);
     if (CPU_COUNT_S(size, mask) > 0 && sched_setaffinity(sleeper.thread, size, mask) == 0)

@@ -6,6 +6,7 @@
 #include <climits>
 #include <sched.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace pcrt;
@@ -22,18 +23,19 @@ static std::vector<int> coresOf(pid_t thread = 0) {
   return cores;
 }
 
-static void stayOn(const std::vector<int> &cores) {
+static void stayOn(const std::vector<int> &cores, pid_t thread = 0) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   for (int core : cores)
     CPU_SET(core, &mask);
-  CHECK(sched_setaffinity(0, sizeof(mask), &mask) == 0);
+  CHECK(sched_setaffinity(thread, sizeof(mask), &mask) == 0);
 }
 
 /// A thread that sleeps again and again, and notes its cores after each wake-up.
 struct Sleeping {
   explicit Sleeping(SleepingThreads &threads)
       : threads(threads), thread([this] {
+          id = gettid();
           while (this->threads.enter([&] { return isOver.load(); })) {
             core = sched_getcpu();
             allowed = coresOf();
@@ -57,9 +59,17 @@ struct Sleeping {
       std::this_thread::yield();
   }
 
+  /// The same, from a core to which the calling thread moves before.
+  void wakeFrom(int from) {
+    const std::vector<int> all = coresOf();
+    stayOn({from});
+    stayOn(all); // it stays where it is
+    wake();
+  }
+
   SleepingThreads &threads;
   std::atomic<bool> isOver{false};
-  std::atomic<int> wakeUps{0}, core{-1};
+  std::atomic<int> wakeUps{0}, core{-1}, id{0};
   std::vector<int> allowed;
   std::thread thread;
 };
@@ -76,12 +86,32 @@ static void wakesBesideItsCaller() {
   for (int i = 0; i < rounds; ++i) {
     // The caller moves to the core on which the thread sleeps, unless the kernel moves the thread just before it does.
     int shared = sleeping.core;
-    stayOn({shared});
-    sleeping.wake();
+    sleeping.wakeFrom(shared);
     apart += sleeping.core != shared;
     CHECK(sleeping.allowed.size() >= all.size() - 1);
   }
   CHECK(apart > rounds / 2);
+}
+
+/// A core that is taken from all threads of the program is not given back.
+static void othersMayTakeACore() {
+  const std::vector<int> all = coresOf();
+  if (all.size() < 2)
+    return;
+  SleepingThreads threads(UINT_MAX);
+  Sleeping sleeping(threads);
+  sleeping.wake();
+  for (int core : {all[0], all[1]}) {
+    stayOn(all);
+    for (int i = 0; i < 4; ++i) // it lacks one core or the other
+      sleeping.wakeFrom(sleeping.core);
+    stayOn({core}, sleeping.id);
+    stayOn({core});
+    for (int i = 0; i < 4; ++i) {
+      sleeping.wake();
+      CHECK(sleeping.core == core && sleeping.allowed == std::vector<int>{core});
+    }
+  }
   stayOn(all);
 }
 
@@ -145,6 +175,7 @@ static void everyWakeUpTakesOneThread() {
 
 int main() {
   RUN(wakesBesideItsCaller);
+  RUN(othersMayTakeACore);
   RUN(oneCoreIsEnough);
   RUN(noMoreThanTheMaximumSleep);
   RUN(endsWithoutAWakeUp);
