@@ -104,9 +104,12 @@ _decay.defjvps(lambda t, out, x: lax.neg(lax.mul(t, lax.mul(out, lax.add(1, out)
 @custom_jvp
 def log1mexp(x: Array) -> Array:
     """log(1 - exp(-x)) for x >= 0, by the two formulas of Maechler (2012), each in its accurate range."""
-    minus = lax.neg(x)
-    near = lax.log(lax.neg(lax.expm1(minus)))
-    return lax.select(ufuncs.less(x, float(np.log(2.0))), near, lax.log1p(lax.neg(lax.exp(minus))))
+    limit = float(np.log(2.0))
+    is_near = ufuncs.less(x, limit)
+    near = lax.log(lax.neg(lax.expm1(lax.neg(x))))
+    # The second formula gets numbers of its own range only: it has infinities in the other one, which are no results.
+    far = lax.log1p(lax.neg(lax.exp(lax.neg(lax.select(is_near, limit, x)))))
+    return lax.select(is_near, near, far)
 
 
 log1mexp.defjvps(lambda t, out, x: lax.mul(t, _decay(x)))

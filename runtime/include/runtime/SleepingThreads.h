@@ -26,6 +26,7 @@ public:
         return false;
       futexWait(self.isTaken, 0);
     }
+    wokenUp(self);
     return true;
   }
 
@@ -43,11 +44,10 @@ private:
     FutexWord isTaken{0};
     Sleeper *next = nullptr;
     pid_t thread = 0;
-    int core = -1;     ///< on which it fell asleep
-    int excluded = -1; ///< on which it may not run, for the sake of a caller
+    int lacks = -1; ///< the core that its caller has taken from it, until it runs
   };
   static Sleeper &ofThisThread();
-  static void moveAway(Sleeper &sleeper, int core);
+  static void wokenUp(Sleeper &self);
   bool add(Sleeper &self);
   bool remove(Sleeper &self);
 

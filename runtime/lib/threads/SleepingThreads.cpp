@@ -1,11 +1,12 @@
-// Where sleeping threads wake. The kernel wakes a thread on the core of the thread that wakes it, if it slept there and
-// the cores share no cache (as those of many virtual machines): both then run in turns, until the kernel balances its
-// cores milliseconds later, and nothing is gained from the second thread. A program gets there by a wait for a worker:
-// it wakes on the worker's core.
+// Where sleeping threads wake. Where cores share no cache (those of many virtual machines), the kernel may wake a
+// thread on the core of the thread that wakes it. Both then run in turns, until the kernel balances its cores
+// milliseconds later, and nothing is gained from the second thread (docs/rationale/011-thread-pool.md). So a caller
+// takes its core from the thread that it wakes, and the thread takes it back as soon as it runs on another one.
 #include "runtime/SleepingThreads.h"
 
 #include <new>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -16,10 +17,28 @@ SleepingThreads::Sleeper &SleepingThreads::ofThisThread() {
   return self;
 }
 
+/// Gives a core to a thread, 0 for the calling one, or takes it away. False if that changes nothing; the last core
+/// stays.
+static bool setCore(pid_t thread, int core, bool isAllowed) {
+  // A mask for 1024 cores is too small for some machines: the kernel tells by EINVAL.
+  for (size_t cores = 1024; cores <= (1 << 20); cores *= 4) {
+    size_t size = CPU_ALLOC_SIZE(cores);
+    std::vector<unsigned long> words(size / sizeof(unsigned long));
+    auto *mask = reinterpret_cast<cpu_set_t *>(words.data());
+    if (sched_getaffinity(thread, size, mask) != 0)
+      continue;
+    auto number = static_cast<size_t>(core);
+    if (bool(CPU_ISSET_S(number, size, mask)) == isAllowed || (!isAllowed && CPU_COUNT_S(size, mask) == 1))
+      return false;
+    isAllowed ? CPU_SET_S(number, size, mask) : CPU_CLR_S(number, size, mask);
+    return sched_setaffinity(thread, size, mask) == 0;
+  }
+  return false;
+}
+
 bool SleepingThreads::add(Sleeper &self) {
   self.isTaken.store(0);
-  self.thread = gettid();
-  self.core = sched_getcpu();
+  self.thread = static_cast<pid_t>(syscall(SYS_gettid)); // glibc has gettid() since 2.30 only
   std::lock_guard<std::mutex> guard(lock);
   if (waiting.load() >= most)
     return false;
@@ -54,8 +73,8 @@ bool SleepingThreads::take() {
     first = taken->next;
     waiting.fetch_sub(1);
   }
-  if (core >= 0 && taken->core == core)
-    moveAway(*taken, core);
+  if (core >= 0 && setCore(taken->thread, core, false))
+    taken->lacks = core;
   // The thread may go on, and end, after the store; a wake-up at its address is harmless.
   FutexWord &word = taken->isTaken;
   word.store(1);
@@ -63,24 +82,13 @@ bool SleepingThreads::take() {
   return true;
 }
 
-/// Excludes the caller's core from those of a sleeping thread, and gives back the one that it lacks, if the caller may
-/// still run there. The last core stays.
-void SleepingThreads::moveAway(Sleeper &sleeper, int core) {
-  // A mask for 1024 cores is too small for some machines: the kernel tells by EINVAL.
-  for (size_t cores = 1024; cores <= (1 << 20); cores *= 4) {
-    size_t size = CPU_ALLOC_SIZE(cores);
-    std::vector<unsigned long> words(2 * size / sizeof(unsigned long));
-    auto *mask = reinterpret_cast<cpu_set_t *>(words.data()),
-         *ofCaller = reinterpret_cast<cpu_set_t *>(words.data() + words.size() / 2);
-    if (sched_getaffinity(sleeper.thread, size, mask) != 0 || sched_getaffinity(0, size, ofCaller) != 0)
-      continue;
-    if (sleeper.excluded >= 0 && CPU_ISSET_S(static_cast<size_t>(sleeper.excluded), size, ofCaller))
-      CPU_SET_S(static_cast<size_t>(sleeper.excluded), size, mask);
-    CPU_CLR_S(static_cast<size_t>(core), size, mask);
-    if (CPU_COUNT_S(size, mask) > 0 && sched_setaffinity(sleeper.thread, size, mask) == 0)
-      sleeper.excluded = core;
+/// Gives the thread its core back: it runs on another one now, and stays there. What it starts, such as the process of
+/// a callback, has all cores.
+void SleepingThreads::wokenUp(Sleeper &self) {
+  if (self.lacks < 0)
     return;
-  }
+  setCore(0, self.lacks, true);
+  self.lacks = -1;
 }
 
 void SleepingThreads::wakeAll() {

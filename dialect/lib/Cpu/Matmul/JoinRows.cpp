@@ -38,8 +38,9 @@ std::optional<int64_t> productOf(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims
 /// The order of an operand that is outer rows, terms, inner rows; none if it is not, or if it stays.
 std::optional<Factor> findFactor(linalg::LinalgOp op, OpOperand &operand, OpOperand &other) {
   AffineMap map = op.getMatchingIndexingMap(&operand), otherMap = op.getMatchingIndexingMap(&other);
-  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-  if (!type || !map.isProjectedPermutation() || !otherMap.isProjectedPermutation())
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType()),
+       otherType = dyn_cast<RankedTensorType>(other.get().getType());
+  if (!type || !otherType || !map.isProjectedPermutation() || !otherMap.isProjectedPermutation())
     return std::nullopt;
   ArrayRef<int64_t> sizes = type.getShape();
   auto kinds = op.getIteratorTypesArray();
@@ -65,7 +66,7 @@ std::optional<Factor> findFactor(linalg::LinalgOp op, OpOperand &operand, OpOper
   if (!rows || *rows == 1 || *rows > mostRows || !length || *length < leastSide || !hasOuter)
     return std::nullopt;
   int64_t columns = 1;
-  for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>(other.get().getType()).getShape())) {
+  for (auto [dim, size] : llvm::enumerate(otherType.getShape())) {
     unsigned loop = otherMap.getDimPosition(dim);
     if (kinds[loop] == utils::IteratorType::parallel && !map.isFunctionOfDim(loop))
       columns *= ShapedType::isDynamic(size) ? leastSide : size;
