@@ -238,3 +238,11 @@ def test_derivatives_of_log1mexp(dtype: str) -> None:
             got = np.asarray(pc.jit(pc.vmap(function))(x))
             assert got.dtype == dtype
             np.testing.assert_allclose(got, expected.astype(dtype), rtol=4 * bound, atol=np.finfo(dtype).tiny)
+
+
+def test_log1mexp_has_no_infinities_of_its_own() -> None:
+    """exp(-x) is 1 for a small x, whose result is finite: debug_infs finds nothing."""
+    x = np.float32([1e-9, 1e-3, 0.5, 3, 200])
+    with pc.debug_infs(True):
+        got = pc.nn.log1mexp(x)
+    np.testing.assert_allclose(got, np.log(-np.expm1(-x.astype(np.float64))), rtol=1e-6, atol=1e-37)
