@@ -80,8 +80,65 @@ struct CumsumOfEqualElements : OpRewritePattern<CumsumOp> {
   }
 };
 
+/// The longest lines that become elementwise operations, which fuse: longer ones would need more registers than there
+/// are.
+constexpr int64_t shortLine = 4;
+
+/// The type that the library routine accumulates in, so that a short line has the bits of a long one.
+Type wideOf(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return ComplexType::get(wideOf(complex.getElementType()));
+  return isa<FloatType>(element) ? Float64Type::get(element.getContext()) : element;
+}
+
+/// Short lines: each element is an operation on a slice and the element before it.
+template <typename Op, typename Combine, bool accumulates> struct CumulativeOfShortLine : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = op.getType();
+    int64_t axis = op.getAxis(), length = type.getDimSize(axis), rank = type.getRank();
+    if (!type.hasStaticShape() || length < 2 || length > shortLine)
+      return failure();
+    Location loc = op.getLoc();
+    Type element = type.getElementType(), wide = accumulates ? wideOf(element) : element;
+    SmallVector<int64_t> shape(type.getShape()), starts(rank, 0), limits(shape), strides(rank, 1);
+    shape[axis] = 1;
+    RankedTensorType part = type.clone(shape);
+    SmallVector<Value> results(length);
+    Value before;
+    for (int64_t step : llvm::seq<int64_t>(0, length)) {
+      int64_t at = op.getReverse() ? length - 1 - step : step;
+      starts[axis] = at;
+      limits[axis] = at + 1;
+      Value value = SliceOp::create(rewriter, loc, part, op.getOperand(), starts, limits, strides, ValueRange());
+      results[at] = value;
+      if (wide != element)
+        value = ConvertOp::create(rewriter, loc, part.clone(wide), value);
+      if (before)
+        value = Combine::create(rewriter, loc, before, value);
+      before = value;
+      if (step > 0)
+        results[at] = wide == element ? value : Value(ConvertOp::create(rewriter, loc, part, value));
+    }
+    rewriter.replaceOpWithNewOp<ConcatenateOp>(op, type, results, axis);
+    return success();
+  }
+};
+
 } // namespace
 
 void CumsumOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<CumsumOfEqualElements>(context);
+  patterns.add<CumsumOfEqualElements, CumulativeOfShortLine<CumsumOp, AddOp, true>>(context);
+}
+
+void CumprodOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<CumulativeOfShortLine<CumprodOp, MulOp, true>>(context);
+}
+
+void CummaxOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<CumulativeOfShortLine<CummaxOp, MaxOp, false>>(context);
+}
+
+void CumminOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<CumulativeOfShortLine<CumminOp, MinOp, false>>(context);
 }

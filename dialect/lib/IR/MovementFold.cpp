@@ -4,6 +4,8 @@
 #include "Inference.h"
 #include "array/IR/Precision.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
 using namespace mlir;
 using namespace mlir::array;
 
@@ -184,10 +186,66 @@ struct TransposeOfDotGeneral : OpRewritePattern<TransposeOp> {
   }
 };
 
+/// Whether a transpose of this shape moves only dimensions of one element, so that it is a reshape.
+bool movesOnlyUnits(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  int64_t last = -1;
+  for (int64_t dim : permutation) {
+    if (shape[dim] == 1)
+      continue;
+    if (dim < last)
+      return false;
+    last = dim;
+  }
+  return !llvm::is_contained(shape, ShapedType::kDynamic);
+}
+
+/// The transpose of a stack of parts is a stack along the moved dimension, if each part's is a reshape: the components
+/// of a vector in the last dimension, moved to the first.
+struct TransposeOfConcatenate : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto stack = op.getOperand().getDefiningOp<ConcatenateOp>();
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    if (!stack || !stack->hasOneUse() || !llvm::all_of(stack.getInputs(), [&](Value part) {
+          return movesOnlyUnits(cast<RankedTensorType>(part.getType()).getShape(), permutation);
+        }))
+      return failure();
+    SmallVector<Value> parts;
+    for (Value part : stack.getInputs()) {
+      auto type = cast<RankedTensorType>(part.getType());
+      RankedTensorType moved = type.clone(applyPermutation(type.getShape(), permutation));
+      parts.push_back(ReshapeOp::create(rewriter, op.getLoc(), moved, part, ValueRange()));
+    }
+    int64_t dim = llvm::find(permutation, int64_t(stack.getDimension())) - permutation.begin();
+    rewriter.replaceOpWithNewOp<ConcatenateOp>(op, op.getType(), parts, dim);
+    return success();
+  }
+};
+
+/// An element of a transposed dimension is a slice of the operand, if the transpose of that slice is a reshape.
+struct SliceOfTranspose : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getOperand().getDefiningOp<TransposeOp>();
+    if (!transpose || !op.getSizes().empty() || !op.getType().hasStaticShape())
+      return failure();
+    SmallVector<int64_t> inverse = invertPermutationVector(transpose.getPermutation());
+    SmallVector<int64_t> shape = applyPermutation(op.getType().getShape(), inverse);
+    if (!movesOnlyUnits(shape, transpose.getPermutation()))
+      return failure();
+    Value part = SliceOp::create(rewriter, op.getLoc(), op.getType().clone(shape), transpose.getOperand(),
+                                 applyPermutation(op.getStartIndices(), inverse),
+                                 applyPermutation(op.getLimitIndices(), inverse),
+                                 applyPermutation(op.getStrides(), inverse), ValueRange());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), part, ValueRange());
+    return success();
+  }
+};
+
 } // namespace
 
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<TransposeOfTranspose, TransposeOfDotGeneral>(context);
+  patterns.add<TransposeOfTranspose, TransposeOfDotGeneral, TransposeOfConcatenate>(context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,6 +256,10 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   if (haveSameKnownType(getOperand().getType(), getType()))
     return getOperand();
   return resizedSplat(adaptor.getOperand(), getType());
+}
+
+void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SliceOfTranspose>(context);
 }
 
 OpFoldResult PadOp::fold(FoldAdaptor) {

@@ -85,6 +85,7 @@ void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features)
   // Matmuls first, while each is still one operation. They allocate packing buffers.
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerMatmuls({features.vectorBits, features.bfloat16Dot2}));
+  pm.addNestedPass<func::FuncOp>(createJoinElementwise());
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addNestedPass<func::FuncOp>(createShareScans());
   pm.addNestedPass<func::FuncOp>(

@@ -172,14 +172,9 @@ def _triangular_batch(args: Sequence[Value], dims: rules.Dims, **params: Any) ->
     (a, b), (a_dim, b_dim) = args, dims
     if a_dim is None and b_dim is not None and len(get_aval(a).shape) == 2:
         # One matrix for all: the batch becomes further columns (or rows) of one system.
-        ndim = len(get_aval(b).shape)
         if params["left_side"]:
-            order = [axis for axis in range(ndim) if axis != b_dim] + [b_dim]
-            moved = permuted(b, order)
-            m, n, size = get_aval(moved).shape
-            out = triangular_solve.bind(a, reshaped(moved, (m, n * size)), **params)
-            return reshaped(out, (m, n, size)), 2
-        order = [b_dim] + [axis for axis in range(ndim) if axis != b_dim]
+            return la.batched_columns(lambda columns: triangular_solve.bind(a, columns, **params), b, b_dim)
+        order = [b_dim] + [axis for axis in range(3) if axis != b_dim]
         moved = permuted(b, order)
         size, m, n = get_aval(moved).shape
         return reshaped(triangular_solve.bind(a, reshaped(moved, (size * m, n)), **params), (size, m, n)), 0
@@ -354,7 +349,7 @@ linear_solve = Primitive(
     shape_rule=la.shape_rule("linear_solve", "nn,nn,i:n,nm->nm"),
     jvp=_linear_solve_jvp,
     transpose=_linear_solve_transpose,
-    batch=la.batch_rule(lambda: linear_solve),
+    batch=la.solver_batch_rule(lambda: linear_solve),
     reference=_linear_solve_reference,
     sampler=_linear_solve_samples,
 )
@@ -436,7 +431,7 @@ tridiagonal_solve = Primitive(
     shape_rule=la.shape_rule("tridiagonal_solve", "n,n,n,nm->nm"),
     jvp=_tridiagonal_solve_jvp,
     transpose=_tridiagonal_solve_transpose,
-    batch=la.batch_rule(lambda: tridiagonal_solve),
+    batch=la.solver_batch_rule(lambda: tridiagonal_solve),
     reference=_tridiagonal_solve_reference,
     sampler=_tridiagonal_solve_samples,
 )

@@ -27,7 +27,15 @@ from pycompiler.primitives.elementwise import add, div, mul, sub
 from pycompiler.primitives.movement import concatenate
 from pycompiler.primitives.movement import slice_ as slice_primitive
 from pycompiler.primitives.rules import Dims, Shape, Value
-from pycompiler.primitives.shape import batched_at_front, broadcast_in_dim, full, full_like, permuted, sum_axes
+from pycompiler.primitives.shape import (
+    batched_at_front,
+    broadcast_in_dim,
+    full,
+    full_like,
+    permuted,
+    reshaped,
+    sum_axes,
+)
 
 np: Any = numpy  # its stubs leave results without a type
 
@@ -121,6 +129,26 @@ def batch_rule(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Any, A
         entry = primitive()
         out = entry.bind(*batched_at_front(args, dims), **params)
         return out, (0,) * len(out) if entry.multiple_results else 0
+
+    return batch
+
+
+def batched_columns(solve: Callable[[Value], Value], b: Value, b_dim: int) -> tuple[Value, int]:
+    """Solves one system for a mapped right-hand side: the batch becomes further columns. The result, and its dimension."""
+    moved = permuted(b, [axis for axis in range(3) if axis != b_dim] + [b_dim])
+    m, n, size = get_aval(moved).shape
+    return reshaped(solve(reshaped(moved, (m, n * size))), (m, n, size)), 2
+
+
+def solver_batch_rule(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Any, Any]]:
+    """The batching rule of routines `solve(*matrix, b)`, which don't solve with an unmapped matrix more than once."""
+    stacked = batch_rule(primitive)
+
+    def batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Any, Any]:
+        (*matrix, b), (*matrix_dims, b_dim) = args, dims
+        if b_dim is None or len(get_aval(b).shape) != 3 or any(dim is not None for dim in matrix_dims):
+            return stacked(args, dims, **params)
+        return batched_columns(lambda columns: primitive().bind(*matrix, columns, **params), b, b_dim)
 
     return batch
 

@@ -185,3 +185,34 @@ func.func @dynamic_keepdims(%x: tensor<?x3xf32>, %n: index, %y: tensor<?x?xf32>,
   %5 = array.broadcast_in_dim %4 broadcast_dimensions = [0, 1, 2] output_dims(%n) : (tensor<?x2x1xf32>) -> tensor<?x2x4xf32>
   return %1, %3, %5 : tensor<?x3x4xf32>, tensor<?x?x4xf32>, tensor<?x2x4xf32>
 }
+
+// -----
+
+// The components of a transposed array are rows of the array, and the transpose of stacked columns is a stack of rows.
+// CHECK-LABEL: @components
+// CHECK-SAME: (%[[X:.*]]: tensor<2x9xf32>)
+// CHECK-NOT: array.transpose
+func.func @components(%x: tensor<2x9xf32>) -> tensor<2x9xf32> {
+  // CHECK-DAG: %[[A:.*]] = array.slice %[[X]] start_indices = [0, 0] limit_indices = [1, 9] strides = [1, 1]
+  // CHECK-DAG: %[[B:.*]] = array.slice %[[X]] start_indices = [1, 0] limit_indices = [2, 9] strides = [1, 1]
+  // CHECK: array.concatenate {{.*}} dimension = 0 : (tensor<1x9xf32>, tensor<1x9xf32>) -> tensor<2x9xf32>
+  %0 = array.transpose %x permutation = [1, 0] : (tensor<2x9xf32>) -> tensor<9x2xf32>
+  %1 = array.slice %0 start_indices = [0, 0] limit_indices = [9, 1] strides = [1, 1] : (tensor<9x2xf32>) -> tensor<9x1xf32>
+  %2 = array.slice %0 start_indices = [0, 1] limit_indices = [9, 2] strides = [1, 1] : (tensor<9x2xf32>) -> tensor<9x1xf32>
+  %3 = array.concatenate %2, %1 dimension = 1 : (tensor<9x1xf32>, tensor<9x1xf32>) -> tensor<9x2xf32>
+  %4 = array.transpose %3 permutation = [1, 0] : (tensor<9x2xf32>) -> tensor<2x9xf32>
+  return %4 : tensor<2x9xf32>
+}
+
+// -----
+
+// Slices of several columns keep the transpose; so do stacks of matrices.
+// CHECK-LABEL: @wide_parts
+func.func @wide_parts(%x: tensor<4x9xf32>, %y: tensor<3x2xf32>) -> (tensor<9x2xf32>, tensor<4x3xf32>) {
+  // CHECK-COUNT-2: array.transpose
+  %0 = array.transpose %x permutation = [1, 0] : (tensor<4x9xf32>) -> tensor<9x4xf32>
+  %1 = array.slice %0 start_indices = [0, 1] limit_indices = [9, 3] strides = [1, 1] : (tensor<9x4xf32>) -> tensor<9x2xf32>
+  %2 = array.concatenate %y, %y dimension = 1 : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x4xf32>
+  %3 = array.transpose %2 permutation = [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  return %1, %3 : tensor<9x2xf32>, tensor<4x3xf32>
+}

@@ -183,3 +183,31 @@ def test_implementations():
 def test_errors(function, error, message, jit):
     with pytest.raises(error, match=message):
         pc.jit(function)() if jit else function()
+
+
+@pytest.mark.parametrize("out_axis", [0, 1, 2])
+def test_a_mapped_right_hand_side_is_further_columns(out_axis):
+    rng = np.random.default_rng(5)
+    d, low, high = 4 + rng.standard_normal(6), rng.standard_normal(6), rng.standard_normal(6)
+    right = np.moveaxis(rng.standard_normal((3, 6, 2)), 0, out_axis).astype(np.float32)
+    tridiagonal = np.diag(d) + np.diag(low[1:], -1) + np.diag(high[:-1], 1)
+    dense = rng.standard_normal((6, 6)) + 6 * np.eye(6)
+    bands = [x.astype(np.float32) for x in (low, d, high)]
+    solvers = {
+        "tridiagonal": (lambda b: pll.tridiagonal_solve(*bands, b), tridiagonal),
+        "dense": (lambda b: pc.numpy.linalg.solve(dense.astype(np.float32), b), dense),
+    }
+    for solve, matrix in solvers.values():
+        mapped = pc.vmap(solve, in_axes=out_axis, out_axes=out_axis)
+        want = np.moveaxis(np.linalg.solve(matrix, np.moveaxis(right, out_axis, 0)), 0, out_axis)
+        np.testing.assert_allclose(mapped(right), want, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(pc.jit(mapped)(right), want, rtol=1e-4, atol=1e-5)
+        columns = pc.vmap(lambda b, f=solve: f(b[:, :1])[:, 0], in_axes=out_axis)(right)
+        np.testing.assert_allclose(columns, np.moveaxis(want, out_axis, 0)[..., 0], rtol=1e-4, atol=1e-5)
+    # A mapped matrix, alone and beside a mapped side, is a stack.
+    scales = np.array([1, 2, 3], np.float32)
+    both = pc.vmap(lambda s, b: pll.tridiagonal_solve(bands[0], s * bands[1], bands[2], b), in_axes=(0, out_axis))
+    for i, scale in enumerate(scales):
+        matrix = tridiagonal + (scale - 1) * np.diag(d)
+        want = np.linalg.solve(matrix, np.moveaxis(right, out_axis, 0)[i])
+        np.testing.assert_allclose(both(scales, right)[i], want, rtol=1e-4, atol=1e-5)

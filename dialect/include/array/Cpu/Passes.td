@@ -281,6 +281,19 @@ def ExpandBFloat16 : Pass<"array-expand-bfloat16", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def JoinElementwise : Pass<"array-join-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Join neighbouring elementwise ops over the same elements into one op with several outputs";
+  let description = [{
+    Elementwise `linalg.generic` ops on buffers that follow each other and have the same known number of elements become
+    one op if they share a buffer, and each touches element i of a written buffer only in step i. A value that one stores
+    and another loads passes as a value; if nothing else reads the buffer, it disappears. The joined op has at most 16
+    buffers, 128 operations, and two functions of the math dialect, so that its values stay in registers.
+
+    Invariants: distinct arguments and allocations do not overlap; runs after array-lower-matmuls and before
+    array-reuse-buffers, which look at ops with one output and at temporaries.
+  }];
+}
+
 def ShareScans : Pass<"array-share-scans", "::mlir::func::FuncOp"> {
   let summary = "Mark the loops of the program whose iterations are independent";
   let description = [{

@@ -30,14 +30,14 @@ class Array_CumulativeOp<string mnemonic, Type type, string text> : Array_Inferr
   }];
 }
 
-def Array_CumsumOp : Array_CumulativeOp<"cumsum", Array_ArithmeticTensor, "running sums"> {
-  let hasCanonicalizer = 1;
-}
+let hasCanonicalizer = 1 in {
+def Array_CumsumOp : Array_CumulativeOp<"cumsum", Array_ArithmeticTensor, "running sums">;
 def Array_CumprodOp : Array_CumulativeOp<"cumprod", Array_ArithmeticTensor, "running products">;
 let hasFolder = 1 in {
 def Array_CummaxOp : Array_CumulativeOp<"cummax", Array_RealTensor, "running maxima; nan from the first nan on">;
 def Array_CumminOp : Array_CumulativeOp<"cummin", Array_RealTensor, "running minima; nan from the first nan on">;
 } // hasFolder
+} // hasCanonicalizer
 def Array_CumlogsumexpOp : Array_CumulativeOp<"cumlogsumexp", Array_FloatTensor,
     "running logarithms of sums of exponentials">;
 

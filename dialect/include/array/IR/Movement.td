@@ -99,6 +99,7 @@ def Array_SliceOp : Array_InferredOp<"slice"> {
     `strides` `=` $strides (`sizes` `(` $sizes^ `)`)? attr-dict `:` `(` type($operand) `)` `->` type($result)
   }];
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Array_PadOp : Array_InferredOp<"pad"> {

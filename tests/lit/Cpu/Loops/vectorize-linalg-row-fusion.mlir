@@ -259,3 +259,38 @@ func.func @next_row(%x: memref<65536x1003xf32>, %mean: memref<65536xf32>, %y: me
   }
   return
 }
+
+// Products of small matrices are stored in pieces, so their scale runs on blocks of 50 products.
+// CHECK-LABEL: func @small_products
+// CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C20:.*]] = arith.constant 20 : index
+// CHECK-DAG:     %[[C50:.*]] = arith.constant 50 : index
+// CHECK:         scf.for %{{.*}} = %[[C0]] to %[[C20]] step %[[C1]]
+// CHECK:           scf.for %{{.*}} = %[[C0]] to %[[C50]] step %[[C1]]
+// CHECK:             vector.maskedstore
+// CHECK:           scf.for
+// CHECK:             arith.mulf
+// CHECK-NEXT:        vector.store
+func.func @small_products(%a: memref<1000x3x3xf32>, %b: memref<1000x3x3xf32>, %out: memref<1000x3x3xf32>, %arena: memref<36000xi8>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %t = memref.view %arena[%c0][] : memref<36000xi8> to memref<1000x3x3xf32>
+  linalg.fill ins(%zero : f32) outs(%t : memref<1000x3x3xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>],
+                  iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1000x3x3xf32>, memref<1000x3x3xf32>) outs(%t : memref<1000x3x3xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                  iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%t : memref<1000x3x3xf32>) outs(%out : memref<1000x3x3xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %m = arith.mulf %x, %x : f32
+    linalg.yield %m : f32
+  }
+  return
+}
