@@ -134,7 +134,7 @@ def batch_rule(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Any, A
 
 
 def batched_columns(solve: Callable[[Value], Value], b: Value, b_dim: int) -> tuple[Value, int]:
-    """Solves one system for a mapped right-hand side: the batch becomes further columns. The result, and its dimension."""
+    """Solves one system for a mapped right-hand side, as further columns. Returns the result and its dimension."""
     moved = permuted(b, [axis for axis in range(3) if axis != b_dim] + [b_dim])
     m, n, size = get_aval(moved).shape
     return reshaped(solve(reshaped(moved, (m, n * size))), (m, n, size)), 2
