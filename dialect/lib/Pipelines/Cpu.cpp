@@ -62,6 +62,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
     pm.addNestedPass<func::FuncOp>(createWidenMatmuls({features.bfloat16Dot2}));
     pm.addNestedPass<func::FuncOp>(createSplitContractions());
     pm.addNestedPass<func::FuncOp>(createJoinRows());
+    pm.addNestedPass<func::FuncOp>(createOrderResults());
   }
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   // A GPU's arrays are in its memory, from which the host would have to read the elements.

@@ -86,3 +86,14 @@ def test_small_products_and_what_follows(dtype: str, size: int) -> None:
             a, b = values(dtype, count, size, size), values(dtype, count, size, size)[::-1].copy()
             want = transformed(np, a.astype(wide), b.astype(wide))
             np.testing.assert_allclose(compiled(a, b), want, rtol=tolerance, atol=tolerance * 10)
+
+
+@pytest.mark.parametrize("sizes", [(50, 4, 3), (3, 3, 3), (4, 2, 30), (20, 16, 16)])
+def test_one_matrix_times_many(sizes: tuple[int, int, int]) -> None:
+    rows, terms, columns = sizes
+    w, x = values("float32", rows, terms), values("float32", 40, terms, columns)
+    wide = w.astype(np.float64)
+    got = pc.jit(lambda w, x: pc.vmap(lambda x: w @ x)(x))(w, x)
+    np.testing.assert_allclose(got, wide @ x, rtol=1e-4, atol=1e-4)
+    got = pc.jit(lambda w, x: pnp.einsum("tk,nkd->dnt", w, x) + 1)(w, x)
+    np.testing.assert_allclose(got, np.einsum("tk,nkd->dnt", wide, x) + 1, rtol=1e-4, atol=1e-4)

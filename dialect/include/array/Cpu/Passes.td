@@ -45,6 +45,17 @@ def JoinRows : Pass<"array-join-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def OrderResults : Pass<"array-order-results", "::mlir::func::FuncOp"> {
+  let summary = "Store contractions that stay loops in the order of their reader";
+  let description = [{
+    If the one reader of a contraction only changes the order of the dimensions, and the contraction is too small for
+    blocks, its result has the reader's order, and the reader disappears.
+
+    Invariants: runs before array-fuse-elementwise, on tensors of known sizes.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
   let summary = "Replace convolutions on buffers by calls that multiply tiles of windows";
   let description = [{
