@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jaxlib import xla_client
+
 from pycompiler import cache
 from pycompiler._runtime import Executable, ShapedArray, dtype_codes
 from pycompiler.cache import Artifact, DamagedError, Key
@@ -73,6 +75,9 @@ class Program:
     results: tuple[ArrayType, ...] = field(init=False)
     result_kinds: list[str] = field(init=False)
     donations: list[tuple[bool, int]] = field(init=False)
+    # Serialized.
+    argument_shardings: list[bytes] = field(init=False)
+    result_shardings: list[bytes] = field(init=False)
     replicas: int = field(init=False)
     partitions: int = field(init=False)
 
@@ -81,6 +86,14 @@ class Program:
         self.name, self.parameters, self.results = given.name, given.parameters, given.results
         self.result_kinds, self.donations = list(given.result_kinds), list(given.donations)
         self.replicas, self.partitions = given.replicas, given.partitions
+        self.argument_shardings = [_serialized(one) for one in given.argument_shardings]
+        self.result_shardings = [_serialized(one) for one in given.result_shardings]
+
+
+def _serialized(sharding: str) -> bytes:
+    """A sharding as a message of XLA, which JAX reads from the plugin."""
+    client: Any = xla_client
+    return client.HloSharding.from_string(sharding).to_proto().SerializeToString()
 
 
 def array_types(avals: Sequence[ShapedArray], orders: Sequence[Order]) -> tuple[ArrayType, ...]:

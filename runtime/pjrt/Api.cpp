@@ -1,5 +1,6 @@
 // The table of the API. Each entry checks the size of the caller's struct, and lets no exception out. Structs of older
 // callers are shorter: they are refused only if a field is missing that cannot be left out.
+#include "pjrt/Additions.h"
 #include "pjrt/Functions.h"
 #include "pjrt/Layouts.h"
 #include "pjrt/Objects.h"
@@ -37,11 +38,16 @@ void errorMessage(PJRT_Error_Message_Args *args) {
   args->message_size = args->error->message.size();
 }
 
-PJRT_Api makeApi() {
-  PJRT_Api api = {};
-  api.struct_size = PJRT_Api_STRUCT_SIZE;
+Api makeApi() {
+  Api made = {};
+  PJRT_Api &api = made.vendored;
+  api.struct_size = sizeof(Api);
   api.extension_start = layoutsExtension();
-  api.pjrt_api_version = {PJRT_Api_Version_STRUCT_SIZE, nullptr, PJRT_API_MAJOR, PJRT_API_MINOR};
+  api.extension_start->next = shardingsExtension();
+  api.pjrt_api_version = {PJRT_Api_Version_STRUCT_SIZE, nullptr, PJRT_API_MAJOR, minorVersion};
+  made.deviceAttributes = [](DeviceAttributesArgs *args) {
+    return call<DeviceAttributesArgs, deviceAttributes>(args, sizeof(DeviceAttributesArgs), "Device_GetAttributes");
+  };
   api.PJRT_Error_Destroy = destroyError;
   api.PJRT_Error_Message = errorMessage;
 #define TAKEN(name, field)                                                                                             \
@@ -52,14 +58,14 @@ PJRT_Api makeApi() {
 #include "pjrt/Functions.def"
 #undef TAKEN
 #undef LACKING
-  return api;
+  return made;
 }
 
 } // namespace
 
 const PJRT_Api *pcrt::pjrt::api() {
-  static const PJRT_Api table = makeApi();
-  return &table;
+  static const Api table = makeApi();
+  return &table.vendored;
 }
 
 /// For the library that exports GetPjrtApi (Plugin.cpp).

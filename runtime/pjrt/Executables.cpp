@@ -5,7 +5,21 @@
 using namespace pcrt;
 using namespace pcrt::pjrt;
 
-ProgramFacts::ProgramFacts(Program made) : program(std::move(made)) {
+Strings::Strings(const std::vector<std::string> &texts) {
+  for (const std::string &text : texts) {
+    data.push_back(text.data());
+    sizes.push_back(text.size());
+  }
+}
+
+static Program withKinds(Program program) {
+  program.resultKinds.resize(program.results.size(), "device");
+  return program;
+}
+
+ProgramFacts::ProgramFacts(Program made)
+    : program(withKinds(std::move(made))), kinds(program.resultKinds), parameterShardings(program.parameterShardings),
+      resultShardings(program.resultShardings) {
   for (const ArrayType &result : program.results) {
     resultTypes.push_back(typeOf(result.dtype));
     resultDims.insert(resultDims.end(), result.dims.begin(), result.dims.end());
@@ -17,11 +31,6 @@ ProgramFacts::ProgramFacts(Program made) : program(std::move(made)) {
   for (size_t i = 0; i < program.donations.size(); ++i)
     if (program.donations[i].result >= 0)
       aliasBytes += program.parameters[i].bytes();
-  program.resultKinds.resize(program.results.size(), "device");
-  for (const std::string &kind : program.resultKinds) {
-    kinds.push_back(kind.data());
-    kindSizes.push_back(kind.size());
-  }
   costs.add("flops", static_cast<float>(program.flops));
   costs.add("bytes accessed", static_cast<float>(argumentBytes + resultBytes));
 }
@@ -121,9 +130,9 @@ PJRT_Error *pcrt::pjrt::Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalys
 
 PJRT_Error *pcrt::pjrt::Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *args) {
   const ProgramFacts &facts = *args->executable->facts;
-  args->num_outputs = facts.kinds.size();
-  args->memory_kinds = facts.kinds.data();
-  args->memory_kind_sizes = facts.kindSizes.data();
+  args->num_outputs = facts.kinds.sizes.size();
+  args->memory_kinds = facts.kinds.data.data();
+  args->memory_kind_sizes = facts.kinds.sizes.data();
   return nullptr;
 }
 

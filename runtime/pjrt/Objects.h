@@ -125,14 +125,20 @@ private:
 };
 
 /// The description of a program, in the form of the API. It is shared by a loaded executable and its descriptions.
+/// Texts as the API hands them out. They point to those of the program.
+struct Strings {
+  explicit Strings(const std::vector<std::string> &texts);
+  std::vector<const char *> data;
+  std::vector<size_t> sizes;
+};
+
 struct ProgramFacts {
   explicit ProgramFacts(pcrt::pjrt::Program made);
   pcrt::pjrt::Program program;
   std::vector<PJRT_Buffer_Type> resultTypes;
   std::vector<int64_t> resultDims;
   std::vector<size_t> resultRanks;
-  std::vector<const char *> kinds;
-  std::vector<size_t> kindSizes;
+  Strings kinds, parameterShardings, resultShardings;
   uint64_t argumentBytes = 0, resultBytes = 0, aliasBytes = 0;
   Attributes costs;
 };

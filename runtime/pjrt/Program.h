@@ -35,6 +35,8 @@ struct Program {
   std::vector<ArrayType> parameters, results;
   /// The memory of each result: a kind of the API ("device").
   std::vector<std::string> resultKinds;
+  /// Serialized OpShardings, for several devices; else empty.
+  std::vector<std::string> parameterShardings, resultShardings;
   /// For each parameter: whether its array may be taken, and the result in whose memory it then is; -1 for none.
   struct Donation {
     bool isDonated = false;

@@ -59,6 +59,13 @@ std::function<Result<std::string>()> later(nb::object function) {
   };
 }
 
+std::vector<std::string> textsOf(nb::handle list) {
+  std::vector<std::string> texts;
+  for (nb::handle text : list)
+    texts.push_back(textOf(text));
+  return texts;
+}
+
 std::vector<pjrt::ArrayType> typesOf(nb::handle list) {
   std::vector<pjrt::ArrayType> types;
   for (nb::handle entry : list) {
@@ -80,6 +87,8 @@ pjrt::Program programOf(nb::handle given) {
   program.parameters = typesOf(given.attr("parameters"));
   program.results = typesOf(given.attr("results"));
   program.resultKinds = nb::cast<std::vector<std::string>>(given.attr("result_kinds"));
+  program.parameterShardings = textsOf(given.attr("argument_shardings"));
+  program.resultShardings = textsOf(given.attr("result_shardings"));
   for (auto [donated, result] : nb::cast<std::vector<std::pair<bool, int>>>(given.attr("donations")))
     program.donations.push_back({donated, result});
   program.devices = nb::cast<std::vector<int>>(given.attr("devices"));

@@ -1,6 +1,7 @@
 // The PJRT C API as a client calls it: devices, arrays from the host and back, events, programs, donation, errors. The
 // compiler is a stand-in, whose programs are functions of this file.
 #include "Check.h"
+#include "pjrt/Additions.h"
 #include "pjrt/Program.h"
 #include "runtime/Token.h"
 
@@ -79,6 +80,8 @@ public:
     program.results = {{DType::Float32, {count}, {}}};
     program.donations = {{code == "donating", code == "donating" ? 0 : -1}};
     program.devices = {0};
+    if (code == "divided")
+      program.resultShardings = {"the rows"};
     program.options = std::string(options);
     program.serialize = [code = std::string(code)]() -> Result<std::string> { return code; };
     program.text = []() -> Result<std::string> { return std::string("the text"); };
@@ -216,6 +219,29 @@ static void hasDevices() {
   look.client = client();
   look.id = 1000;
   CHECK(messageOf(api.PJRT_Client_LookupDevice(&look)).find("no device has the id 1000") != std::string::npos);
+}
+
+static void tellsShardings() {
+  REQUIRE(api.pjrt_api_version.minor_version == 93);
+  auto *extension = api.extension_start;
+  while (extension && extension->type != pjrt::typeOfShardings)
+    extension = extension->next;
+  REQUIRE(extension);
+  for (const char *name : {"now", "divided"}) {
+    PJRT_LoadedExecutable *executable = compile(name);
+    auto of = make<PJRT_LoadedExecutable_GetExecutable_Args>();
+    of.loaded_executable = executable;
+    OK(api.PJRT_LoadedExecutable_GetExecutable(&of));
+    auto args = make<pjrt::ShardingsArgs>();
+    args.executable = of.executable;
+    OK(reinterpret_cast<pjrt::ShardingsExtension *>(extension)->results(&args));
+    std::string text = args.shardings ? std::string(args.shardings[0], args.sizes[0]) : "none";
+    CHECK(text == (args.count ? "the rows" : "none") && args.count == (name[0] == 'd'));
+    auto destroyed = make<PJRT_Executable_Destroy_Args>();
+    destroyed.executable = of.executable;
+    OK(api.PJRT_Executable_Destroy(&destroyed));
+    destroy(executable);
+  }
 }
 
 static void checksSizes() {
@@ -364,6 +390,7 @@ int main() {
   static StandIn standIn;
   pjrt::setCompiler(&standIn);
   RUN(hasDevices);
+  RUN(tellsShardings);
   RUN(checksSizes);
   RUN(movesArrays);
   RUN(runsPrograms);
