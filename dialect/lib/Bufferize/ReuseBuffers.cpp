@@ -37,6 +37,27 @@ bool visitsOnce(linalg::LinalgOp op, AffineMap map) {
          });
 }
 
+/// Whether the op runs over short rows that end within a vector, because an operand has one element for each row. In
+/// place, the load of a row would wait for the masked store of the row before: their vectors overlap in memory, if not
+/// in lanes.
+bool hasRaggedRows(linalg::LinalgOp op, OpOperand &output) {
+  constexpr int64_t vectorBytes = 64, shortBytes = 4 * vectorBytes;
+  auto type = cast<MemRefType>(output.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&output);
+  if (type.getRank() == 0 || type.isDynamicDim(type.getRank() - 1) || !type.getElementType().isIntOrFloat() ||
+      !isa<AffineDimExpr>(map.getResults().back()))
+    return false;
+  int64_t bytes = type.getShape().back() * type.getElementTypeBitWidth() / 8;
+  unsigned column = cast<AffineDimExpr>(map.getResults().back()).getPosition();
+  return bytes < shortBytes && bytes % vectorBytes != 0 &&
+         llvm::any_of(
+             op.getDpsInputOperands(),
+             [&](OpOperand *input) {
+               return isa<MemRefType>(input->get().getType()) && op.getMatchingIndexingMap(input).getNumResults() > 0 &&
+                      !op.getMatchingIndexingMap(input).isFunctionOfDim(column);
+             });
+}
+
 /// All pairs of an operand that an op may overwrite and the output that may use its memory.
 SmallVector<Transfer> transfersOf(Operation *op) {
   SmallVector<Transfer> found;
@@ -56,7 +77,8 @@ SmallVector<Transfer> transfersOf(Operation *op) {
     return found;
   for (OpOperand &output : linalgOp.getDpsInitsMutable()) {
     AffineMap map = linalgOp.getMatchingIndexingMap(&output);
-    if (!linalgOp.getMatchingBlockArgument(&output).use_empty() || !visitsOnce(linalgOp, map))
+    if (!linalgOp.getMatchingBlockArgument(&output).use_empty() || !visitsOnce(linalgOp, map) ||
+        hasRaggedRows(linalgOp, output))
       continue;
     for (OpOperand *input : linalgOp.getDpsInputOperands())
       if (linalgOp.getMatchingIndexingMap(input) == map)

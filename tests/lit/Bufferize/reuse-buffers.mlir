@@ -289,3 +289,24 @@ func.func @read_between(%x: memref<8x16xf32>, %r: memref<64x16xf32>, %i: index, 
   linalg.exp ins(%e : memref<8x16xf32>) outs(%part : memref<8x16xf32, strided<[16, 1], offset: ?>>)
   return
 }
+
+// -----
+
+// Rows of ten elements end within a vector: in place, each row's load would wait for the store of the row before.
+// CHECK-LABEL: func.func @ragged_rows(
+// CHECK-SAME:      %[[X:.*]]: memref<8x10xf32>, %[[S:.*]]: memref<8xf32>, %[[R:.*]]: memref<8x10xf32>
+// CHECK:         %[[E:.*]] = memref.alloc() : memref<8x10xf32>
+// CHECK:         linalg.exp ins(%[[X]] : memref<8x10xf32>) outs(%[[E]] :
+// CHECK:         linalg.generic {{.*}} ins(%[[E]], %[[S]] : {{.*}}) outs(%[[R]] :
+func.func @ragged_rows(%x: memref<8x10xf32>, %s: memref<8xf32>, %r: memref<8x10xf32>) {
+  %e = memref.alloc() : memref<8x10xf32>
+  linalg.exp ins(%x : memref<8x10xf32>) outs(%e : memref<8x10xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                                   affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%e, %s : memref<8x10xf32>, memref<8xf32>) outs(%r : memref<8x10xf32>) {
+  ^bb0(%a: f32, %t: f32, %o: f32):
+    %d = arith.divf %a, %t : f32
+    linalg.yield %d : f32
+  }
+  return
+}

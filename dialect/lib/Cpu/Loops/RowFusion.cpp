@@ -5,6 +5,8 @@
 #include "RowTemporaries.h"
 #include "array/Entry/Entry.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::array::loops {
@@ -40,13 +42,39 @@ static bool isFlat(const Nest &nest) {
   return !nest.isGiven && space.dims.size() == 1 && !space.dims[0].reduced && !space.dims[0].indexSource;
 }
 
-/// A flat nest as `rows` rows.
-static bool cutIntoRows(Nest &nest, const SymbolicSize &rows, const Machine &machine) {
+/// Rows of at most this many elements are short.
+static constexpr int64_t shortRow = 64;
+
+/// The elements of the longest row of an operand.
+static int64_t longestRow(ArrayRef<Nest> nests) {
+  int64_t longest = 1;
+  for (const Nest &nest : nests)
+    for (const Access &access : nest.space.accesses) {
+      int64_t row = 1;
+      for (unsigned dim = 1; dim < nest.space.dims.size(); ++dim)
+        row *= access.moves(dim) ? nest.space.dims[dim].size.expected() : 1;
+      longest = std::max(longest, row);
+    }
+  return longest;
+}
+
+/// Whether one element takes about as long as a vector of them: functions, roots and quotients.
+static bool isSlowAlone(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(), [](Operation &inner) {
+    return isa<arith::DivFOp>(inner) ||
+           (isa<math::MathDialect>(inner.getDialect()) && !isa<math::AbsFOp, math::FmaOp, math::CopySignOp>(inner));
+  });
+}
+
+/// A flat nest as `rows` rows, beside rows of this many elements.
+static bool cutIntoRows(Nest &nest, const SymbolicSize &rows, int64_t elements, const Machine &machine) {
   IterationSpace &space = nest.space;
   std::optional<SymbolicSize> row = isFlat(nest) ? space.dims[0].size.dividedBy(rows) : std::nullopt;
   if (!row)
     return false;
   if (row->isStatic(1)) {
+    if (elements <= shortRow && isSlowAlone(nest.op))
+      return false;
     nest.schedule = LoopSchedule();
     return true;
   }
@@ -126,8 +154,8 @@ static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
          shares;
 }
 
-/// Rows of at most this many elements are short, and blocks of them have at most `mostOfBlock` elements.
-static constexpr int64_t shortRow = 64, mostOfBlock = 512;
+/// The maximum number of elements of a block of short rows.
+static constexpr int64_t mostOfBlock = 512;
 
 /// Whether a nest stores short rows in pieces: by vectors across the memory, or shorter than the row. A vector that
 /// loads the row right afterwards waits until the pieces have left the store buffer (a product of 3 x 3 matrices and
@@ -160,14 +188,7 @@ static bool loadsPieces(ArrayRef<Nest> members, const Nest &nest) {
 static bool cutIntoBlocksOfRows(MutableArrayRef<Nest> nests, const SymbolicSize &rows, const Machine &machine) {
   if (!llvm::all_of(nests, [](const Nest &nest) { return hasStaticSizes(nest.space); }))
     return false;
-  int64_t widest = 1;
-  for (const Nest &nest : nests)
-    for (const Access &output : nest.space.outputs()) {
-      int64_t row = 1;
-      for (auto [dim, stride] : llvm::drop_begin(llvm::zip_equal(nest.space.dims, output.strides)))
-        row *= stride.isZero() ? 1 : dim.size.factor;
-      widest = std::max(widest, row);
-    }
+  int64_t widest = longestRow(nests);
   int64_t block = mostOfBlock / widest;
   while (block > 1 && rows.factor % block != 0)
     --block;
@@ -181,8 +202,9 @@ static bool cutIntoBlocksOfRows(MutableArrayRef<Nest> nests, const SymbolicSize 
          });
 }
 
-static bool cutIntoRows(MutableArrayRef<Nest> nests, const SymbolicSize &rows, const Machine &machine) {
-  return llvm::all_of(nests, [&](Nest &nest) { return cutIntoRows(nest, rows, machine); });
+static bool cutIntoRows(MutableArrayRef<Nest> nests, const Nest &beside, const Machine &machine) {
+  return llvm::all_of(
+      nests, [&](Nest &nest) { return cutIntoRows(nest, beside.space.dims[0].size, longestRow(beside), machine); });
 }
 
 /// Flat nests stay flat, so that later nests with rows can determine their division.
@@ -212,8 +234,7 @@ bool RowFusion::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
   SmallVector<Nest, 4> members = nests;
   separateRows(nest, machine);
   separateRows(members.front(), machine);
-  if (nest.startsWithRows() && !members.front().startsWithRows() &&
-      !(areFlat && cutIntoRows(members, nest.space.dims[0].size, machine)) &&
+  if (nest.startsWithRows() && !members.front().startsWithRows() && !(areFlat && cutIntoRows(members, nest, machine)) &&
       !(members.size() == 1 && doRowByRow(members.front())))
     return false;
   const Nest &first = members.front();
@@ -230,7 +251,7 @@ bool RowFusion::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
       nest = members.pop_back_val();
     rows = members.front().space.dims[0].size;
   }
-  if ((!fits && !cutIntoRows(nest, rows, machine)) || !fitsBehind(members, nest))
+  if ((!fits && !cutIntoRows(nest, rows, longestRow(members), machine)) || !fitsBehind(members, nest))
     return false;
   nests = std::move(members);
   nests.push_back(std::move(nest));

@@ -294,3 +294,38 @@ func.func @small_products(%a: memref<1000x3x3xf32>, %b: memref<1000x3x3xf32>, %o
   }
   return
 }
+
+// A root for each row of ten elements would take as long as the row: all roots are a loop of vectors.
+// CHECK-LABEL: func @roots_of_short_rows
+// CHECK:         scf.for
+// CHECK:           math.sqrt {{.*}} : vector<{{[0-9]+}}xf32>
+// CHECK:         scf.for
+// CHECK-NOT:       math.sqrt
+// CHECK:           arith.divf
+// CHECK-LABEL: func @roots_of_long_rows
+// CHECK:         scf.for
+// CHECK:           math.sqrt %{{.*}} : f32
+// CHECK:           scf.for
+// CHECK:             arith.divf
+func.func @roots_of_short_rows(%a: memref<1000x10xf32>, %s: memref<1000xf32>, %out: memref<1000x10xf32>) {
+  %r = memref.alloc() : memref<1000xf32>
+  linalg.sqrt ins(%s : memref<1000xf32>) outs(%r : memref<1000xf32>)
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %r : memref<1000x10xf32>, memref<1000xf32>) outs(%out : memref<1000x10xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %d = arith.divf %x, %y : f32
+    linalg.yield %d : f32
+  }
+  return
+}
+func.func @roots_of_long_rows(%a: memref<1000x100xf32>, %s: memref<1000xf32>, %out: memref<1000x100xf32>) {
+  %r = memref.alloc() : memref<1000xf32>
+  linalg.sqrt ins(%s : memref<1000xf32>) outs(%r : memref<1000xf32>)
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %r : memref<1000x100xf32>, memref<1000xf32>) outs(%out : memref<1000x100xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %d = arith.divf %x, %y : f32
+    linalg.yield %d : f32
+  }
+  return
+}
