@@ -79,3 +79,26 @@ def test_in_the_memory_of_an_argument(columns):
     np.testing.assert_array_equal(doubled, v * 2)
     mirrored = pc.jit(lambda x: x[:, ::-1] + x[::-1], donate_argnums=0)(pnp.asarray(x))
     np.testing.assert_array_equal(mirrored, x[:, ::-1] + x[::-1])
+
+
+@pytest.mark.parametrize("columns", [2, 3, 5, 9, 17, 31])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_reversed(columns, dtype):
+    x = values((37, columns), dtype)
+    np.testing.assert_array_equal(pc.jit(lambda x: pnp.maximum(x[:, ::-1], x))(x), np.maximum(x[:, ::-1], x))
+    np.testing.assert_array_equal(pc.jit(lambda x: x[::-1, ::-2])(x), x[::-1, ::-2])
+
+
+@pytest.mark.parametrize("columns", [3, 5, 10, 18, 33, 50])
+@pytest.mark.parametrize("rows", [1, 7, 400])
+def test_softmax_and_norms_of_ragged_rows(rows, columns):
+    x = np.random.default_rng(columns).standard_normal((rows, columns)) * 3
+    powers = np.exp(x - x.max(1, keepdims=True))
+    want = powers / powers.sum(1, keepdims=True)
+    single = x.astype(np.float32)
+    np.testing.assert_allclose(pc.jit(pc.nn.softmax)(single), want, rtol=2e-6, atol=1e-7)
+    np.testing.assert_allclose(pc.jit(pc.nn.log_softmax)(single), np.log(want), rtol=2e-5, atol=2e-6)
+    gradient = pc.jit(pc.grad(lambda x: (pc.nn.softmax(x) ** 2).sum()))(single)
+    np.testing.assert_allclose(gradient, 2 * want * (want - (want**2).sum(1, keepdims=True)), rtol=2e-4, atol=2e-6)
+    normed = pc.jit(lambda x: x / pnp.sqrt((x * x).sum(1, keepdims=True)), donate_argnums=0)(pnp.asarray(single))
+    np.testing.assert_allclose(normed, x / np.linalg.norm(x, axis=1, keepdims=True), rtol=2e-6)

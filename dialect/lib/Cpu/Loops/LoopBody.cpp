@@ -190,13 +190,17 @@ Value BodyCloner::load(Location loc, Value flat, Value index, const SymbolicSize
       return vector::MaskedLoadOp::create(b, loc, type, flat, index, mask, zero(type));
     return vector::LoadOp::create(b, loc, type, flat, index);
   }
-  if (stride.isStatic(-1) && !mask) {
-    Value first = indices.add(b, loc, index, indices.index(b, 1 - lanes));
-    Value reversed = vector::LoadOp::create(b, loc, type, flat, first);
-    auto order = llvm::map_to_vector(llvm::seq<int64_t>(0, lanes), [&](int64_t lane) { return lanes - 1 - lane; });
+  std::optional<int64_t> live = liveLanes();
+  if (stride.isStatic(-1) && live) {
+    // The live elements in the order of memory; dead lanes may be any.
+    Value first = indices.add(b, loc, index, indices.index(b, 1 - *live));
+    Value reversed = mask ? Value(vector::MaskedLoadOp::create(b, loc, type, flat, first, mask, zero(type)))
+                          : Value(vector::LoadOp::create(b, loc, type, flat, first));
+    auto order = llvm::map_to_vector(llvm::seq<int64_t>(0, lanes),
+                                     [&](int64_t lane) { return std::max<int64_t>(*live - 1 - lane, 0); });
     return vector::ShuffleOp::create(b, loc, reversed, reversed, order);
   }
-  if (std::optional<int64_t> live = liveLanes(); live && isInterleaved(stride))
+  if (live && isInterleaved(stride))
     return loadInterleaved(loc, flat, index, stride.factor, *live);
   return gather(loc, flat, index, laneOffsets(loc, stride));
 }
