@@ -266,15 +266,22 @@ class Source:
         """The translation to the `array` dialect. Raises MLIRError, with the user's line."""
         return modules.read_program(self._text)
 
+    @functools.cached_property
+    def signature(self) -> tuple[list[Any], list[Any]]:
+        """The avals of arguments and results."""
+        return modules.signature(self.module)
+
     def build(self, aliases: Aliases) -> Any:
-        """A new module to compile, in which results get the memory of arguments."""
-        module = modules.read_program(self._text)
+        """A module to compile, in which results get the memory of arguments. The first one is `module`: compilation
+        changes it, and the signature is known before."""
+        _ = self.signature
+        module = self.__dict__.pop("module", None) or modules.read_program(self._text)
         modules.mark_aliases(module, aliases, len(self._donated))
         return module
 
     def description(self, replicas: int, partitions: int, aliases: Aliases, lapack: bool) -> Description:
         """The plugin's description of the program, if these results get the memory of arguments."""
-        arguments, results = modules.signature(self.module)
+        arguments, results = self.signature
         kept = {argument: result for result, argument in aliases}
         return Description(
             self.name,
