@@ -66,6 +66,8 @@ std::optional<GpuChip> chipFor(unsigned capability) {
 
 void buildBuffersToGpuArenaPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
+  // Before the passes that make a launch or a call of each operation.
+  pm.addNestedPass<func::FuncOp>(createMapKernelsToGpu());
   MapToGpuLibrariesOptions calls;
   calls.libraries.assign(libraries.begin(), libraries.end());
   pm.addNestedPass<func::FuncOp>(createMapToGpuLibraries(calls));

@@ -1,9 +1,10 @@
-"""A kernel on a GPU is an error that says so; the loop over the grid runs there."""
+"""Own kernels on a GPU: blocks of threads; the host runs the programs of a kernel that calls a routine."""
 
 import numpy as np
 import pytest
 
 import pycompiler as pc
+import pycompiler.numpy as pnp
 from pycompiler import kernel
 
 GPU = True
@@ -13,16 +14,26 @@ def double(x, o):
     o[...] = x[...] * 2
 
 
-def call(interpret):
+def in_order(x, o):
+    o[...] = pnp.sort(x[...])
+
+
+def call(body, interpret=False):
     spec = kernel.BlockSpec((2,), lambda i: i)
     out = pc.ShapeDtypeStruct((4,), "float32")
-    return kernel.kernel_call(double, out, grid=(2,), in_specs=[spec], out_specs=spec, interpret=interpret)
+    return kernel.kernel_call(body, out, grid=(2,), in_specs=[spec], out_specs=spec, interpret=interpret)
 
 
-def test_a_kernel_is_refused():
-    with pytest.raises(Exception, match=r"is not compiled for GPUs.*interpret=True"):
-        np.asarray(call(False)(np.ones(4, np.float32)))
+@pytest.mark.parametrize("interpret", [False, True])
+def test_a_kernel_computes(interpret):
+    np.testing.assert_array_equal(call(double, interpret)(np.arange(4, dtype=np.float32)), [0, 2, 4, 6])
 
 
-def test_the_loop_over_the_grid_computes():
-    np.testing.assert_array_equal(call(True)(np.ones(4, np.float32)), [2, 2, 2, 2])
+def test_a_kernel_is_one_launch():
+    ptx = pc.jit(call(double)).lower(np.ones(4, np.float32)).as_text("ptx")
+    assert ptx.count(".entry") == 1
+    assert "bar.sync" in ptx
+
+
+def test_a_kernel_with_a_routine_computes():
+    np.testing.assert_array_equal(call(in_order)(np.float32([2, 1, 4, 3])), [1, 2, 3, 4])

@@ -116,6 +116,27 @@ def LinkDeviceLibrary : Pass<"array-link-device-library", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect"];
 }
 
+def MapKernelsToGpu : Pass<"array-map-kernels-to-gpu", "::mlir::func::FuncOp"> {
+  let summary = "Map the programs of own kernels to blocks of threads of a GPU";
+  let description = [{
+    A loop over the parallel programs of an `array.kernel_call` (`array.grid`) becomes one `gpu.launch`, with a block of
+    threads for each program. The threads share each linalg op and each copy of the body: a thread computes some of the
+    results, or several lanes compute one result of a reduction together. One thread does the stores of single elements.
+    Loops and branches of the body stay, and all threads take the same ones, because their scalars come from memory. A
+    barrier follows each operation that writes.
+
+    Temporaries of a program are in shared memory as far as they fit, the smallest first. The others are in one buffer
+    with a part for each block; then the number of blocks is bounded, and a block runs several programs.
+
+    If the body calls routines of the runtime's library, or if its outputs are not updated in place, the loop stays on
+    the host, which launches the operations of each program. A remark says so.
+
+    Invariants: buffers have static shapes, temporaries are not planned yet. Afterwards no loop has the mark.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def MapLoopsToGpu : Pass<"array-map-loops-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Map small loops and conditionals to one thread of a GPU";
   let description = [{

@@ -43,7 +43,7 @@ struct Rules {
     populateCalls(converter, set);
     populateEffects(converter, set);
     populateControlFlow(converter, set);
-    populateKernels(converter, set, hasThreads);
+    populateKernels(converter, set);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(set, converter);
     populateCallOpTypeConversionPattern(set, converter);
     populateReturnOpTypeConversionPattern(set, converter);

@@ -193,23 +193,15 @@ private:
 };
 
 struct KernelCallLowering : OpConversionPattern<KernelCallOp> {
-  KernelCallLowering(const TypeConverter &converter, MLIRContext *context, bool hasThreads)
-      : OpConversionPattern(converter, context), hasThreads(hasThreads) {}
-
+  using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(KernelCallOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (hasThreads)
-      return op.emitOpError(
-          "is not compiled for GPUs, expected the CPU. What to do: call the kernel on the CPU, or with "
-          "interpret=True");
     SmallVector<Value> inputs(adaptor.getInputs()), outputs(adaptor.getOutputs()), results;
     if (failed(KernelLowering(op, inputs, outputs, *getTypeConverter(), rewriter).lower(results)))
       return failure();
     rewriter.replaceOp(op, results);
     return success();
   }
-
-  bool hasThreads;
 };
 
 /// The end of a body in its loop.
@@ -235,7 +227,6 @@ struct KernelYieldLowering : OpConversionPattern<KernelYieldOp> {
 
 } // namespace
 
-void array::populateKernels(const TypeConverter &converter, RewritePatternSet &patterns, bool hasThreads) {
-  patterns.add<KernelCallLowering>(converter, patterns.getContext(), hasThreads);
-  patterns.add<KernelYieldLowering>(converter, patterns.getContext());
+void array::populateKernels(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<KernelCallLowering, KernelYieldLowering>(converter, patterns.getContext());
 }

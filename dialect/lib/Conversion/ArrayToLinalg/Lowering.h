@@ -95,7 +95,7 @@ void populateCollectives(const TypeConverter &converter, RewritePatternSet &patt
 void populateCalls(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateEffects(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateControlFlow(const TypeConverter &converter, RewritePatternSet &patterns);
-void populateKernels(const TypeConverter &converter, RewritePatternSet &patterns, bool hasThreads);
+void populateKernels(const TypeConverter &converter, RewritePatternSet &patterns);
 
 } // namespace mlir::array
 

@@ -92,6 +92,9 @@ KernelBuilder::KernelBuilder(Operation *at, StringRef name)
   setInsertionPoint(launch.getBody().front().getTerminator());
 }
 
+KernelBuilder::KernelBuilder(gpu::LaunchOp launch, Operation *at)
+    : ImplicitLocOpBuilder(at->getLoc(), at), launch(launch), indices(launch.getBody().front()) {}
+
 void KernelBuilder::setGrid(int64_t blocks, int64_t threads) {
   OpBuilder before(launch);
   launch.getGridSizeXMutable().assign(arith::ConstantIndexOp::create(before, getLoc(), blocks));

@@ -63,6 +63,8 @@ class KernelBuilder : public ImplicitLocOpBuilder {
 public:
   /// Creates a launch at an op, and builds inside it. `setGrid` sets the number of threads.
   KernelBuilder(Operation *at, StringRef name);
+  /// Builds at an op inside an existing launch.
+  KernelBuilder(gpu::LaunchOp launch, Operation *at);
   void setGrid(int64_t blocks, int64_t threads);
   gpu::LaunchOp getLaunch() { return launch; }
   /// Erases a launch that is not needed.
