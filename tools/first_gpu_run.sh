@@ -4,7 +4,7 @@
 #
 #   tools/first_gpu_run.sh pack KIT                      where the project is built: a kit of the wheel in dist/ and the C++ tests
 #   OUT=results tools/first_gpu_run.sh unpack KIT        on the other machine: the extension modules come into the checkout
-#   OUT=results tools/first_gpu_run.sh PART...           smoke, conformance, tests, all-tests, bench, profile, sanitizer
+#   OUT=results tools/first_gpu_run.sh PART...           smoke, conformance, tests, all-tests, kernels, bench, profile, sanitizer
 set -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 PYTHON=${PYTHON:-python3}
@@ -16,6 +16,7 @@ export PYCOMPILER_PLATFORM=gpu PYTHONUNBUFFERED=1 PYTHONPATH="$PWD:$PWD/tools"
 
 TESTS=${TESTS:-"array/test_asynchronous.py array/test_types_and_placement.py jit/test_jit.py jit/test_tracing_rules.py
   primitives/test_table.py spmd/test_mapping_over_devices.py spmd/test_placement.py kernel/test_kernel_on_gpu.py
+  kernel/test_kernel_call.py kernel/test_pallas_call.py
   gpu/test_jit_on_gpu.py gpu/test_libraries.py gpu/test_library_routines.py
   gpu/test_primitives_on_gpu.py gpu/test_several_devices.py"}
 
@@ -59,6 +60,9 @@ run_pytest() {
 tests() { run_pytest $(printf 'tests/python/%s ' $TESTS); }
 
 all-tests() { run_pytest ${FOLDERS:-tests/python/{array,core,interpreters,jit,lax,nn,numpy,primitives,random,runtime,scipy,transforms}}; }
+
+# Own kernels beside the composed functions.
+kernels() { timeout "${LIMIT:-300}" "$PYTHON" benchmarks/kernels.py $KERNELS; }
 
 profile() { (cd benchmarks && timeout "${LIMIT:-300}" "$PYTHON" gpu_profile.py ${PROFILED:-softmax cumsum sort}); }
 

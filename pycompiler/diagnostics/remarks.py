@@ -116,8 +116,8 @@ TABLE: tuple[Kind, ...] = (
     ),
     Kind(
         "sequential-kernel",
-        "the programs of an own kernel are independent, and one thread runs them: their temporaries do not fit on the "
-        "stack of a thread, or the kernel calls library routines",
+        "the programs of an own kernel are independent, and one thread, or on a GPU the host, runs them in turn: their "
+        "temporaries do not fit on the stack of a thread, or the kernel calls library routines",
         "use smaller blocks, and decompositions, sorts and transforms outside of the kernel",
         of_passes=True,
     ),
