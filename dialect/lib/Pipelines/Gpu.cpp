@@ -67,7 +67,9 @@ std::optional<GpuChip> chipFor(unsigned capability) {
 void buildBuffersToGpuArenaPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std::string> libraries) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
   // Before the passes that make a launch or a call of each operation.
-  pm.addNestedPass<func::FuncOp>(createMapKernelsToGpu());
+  MapKernelsToGpuOptions blocks;
+  blocks.chip = chipName(chip).str();
+  pm.addNestedPass<func::FuncOp>(createMapKernelsToGpu(blocks));
   MapToGpuLibrariesOptions calls;
   calls.libraries.assign(libraries.begin(), libraries.end());
   pm.addNestedPass<func::FuncOp>(createMapToGpuLibraries(calls));

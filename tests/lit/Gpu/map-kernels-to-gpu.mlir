@@ -108,6 +108,36 @@ func.func @tiles(%a: memref<128x64xf32>, %b: memref<64x64xf32>, %c: memref<128x6
 
 // -----
 
+// Tensor cores: a warp has 16 rows, and up to 32 columns whose instructions share the left factor.
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @cores(%a: memref<128x64xbf16>, %b: memref<64x64xbf16>, %c: memref<128x64xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %programs = arith.constant 2 : index
+  scf.for %i = %zero to %programs step %one {
+    linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : memref<128x64xbf16>, memref<64x64xbf16>) outs(%c : memref<128x64xf32>) {
+    ^bb0(%l: bf16, %r: bf16, %s: f32):
+      %x = arith.extf %l : bf16 to f32
+      %y = arith.extf %r : bf16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+    }
+  } {array.grid}
+  return
+}
+// CHECK-LABEL: func.func @cores(
+// CHECK:         scf.for {{.*}} step %{{.*}} {
+// CHECK:           scf.for {{.*}} iter_args
+// CHECK-COUNT-4:     nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 16]}
+// CHECK-NOT:         nvgpu.mma.sync
+// CHECK:             scf.yield
+
+// -----
+
 // The runtime's library is the host's.
 func.func @calls(%x: memref<4xi32>, %y: memref<4xi32>) {
   %zero = arith.constant 0 : index

@@ -242,3 +242,35 @@ def test_a_routine_of_the_library():
 
     (got,) = OnKernels(along_rows(body, x, 3), x).run()
     np.testing.assert_array_equal(got, np.sort(x, axis=1))
+
+
+PRODUCTS = [
+    ("bfloat16", "mk,kn->mn"),
+    ("float16", "km,kn->mn"),
+    ("float16", "mk,nk->nm"),
+    ("int8", "mk,nk->mn"),
+    ("float32", "mk,kn->mn"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "equation"), PRODUCTS, ids=str)
+@pytest.mark.parametrize(("m", "n", "k"), [(32, 48, 64), (16, 8, 32), (20, 12, 10)])
+def test_products(dtype, equation, m, n, k):
+    """By the tensor cores, if the sizes allow it."""
+    sizes = {"m": m, "n": n, "k": k}
+    terms, result = equation.split("->")
+    x, y = (RNG.integers(-5, 5, [2] + [sizes[d] for d in term]).astype(dtype) for term in terms.split(","))
+    sum_type = "int32" if dtype == "int8" else "float32"
+
+    def body(x, y, o):
+        o[...] = pnp.einsum(equation, x[...], y[...], preferred_element_type=sum_type, precision="tensorfloat32") + 1
+
+    def whole(array):
+        return Block((None, *array.shape[1:]), lambda i: (i, 0, 0))
+
+    out = S((2, *(sizes[d] for d in result)), sum_type)
+    call = kernel.kernel_call(body, out, grid=(2,), in_specs=[whole(x), whole(y)], out_specs=whole(out))
+    program = OnKernels(call, x, y)
+    assert ("mma" in program.kernels) == (m != 20)
+    batched = ",".join("b" + term for term in terms.split(",")) + "->b" + result
+    np.testing.assert_array_equal(program.run()[0], np.einsum(batched, x.astype(float), y.astype(float)) + 1)

@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 
+import ml_dtypes
 import numpy as np
 import pytest
 from test_ptx import ROOT, assembler, check, ptx_of
@@ -23,16 +24,20 @@ EXAMPLES = {
 }
 
 
-def module(name):
+def module(name, dtype=np.float32):
     own, _, shapes = EXAMPLES[name]()
-    return pc.jit(own).lower(*(np.zeros(shape, np.float32) for shape in shapes)).as_text()
+    return pc.jit(own).lower(*(np.zeros(shape, dtype) for shape in shapes)).as_text()
 
 
 @pytest.mark.parametrize("chip", ["sm_75", "sm_80", "sm_90a", "sm_100a"])
 def test_examples_are_assembled(chip, tmp_path):
-    if chip == "sm_75" and "sm_75" not in subprocess.run([assembler(), "--help"], capture_output=True, text=True).stdout:
+    if (
+        chip == "sm_75"
+        and "sm_75" not in subprocess.run([assembler(), "--help"], capture_output=True, text=True).stdout
+    ):
         pytest.skip("this ptxas has no sm_75")
-    assert check([module(name) for name in EXAMPLES], chip, tmp_path) == len(EXAMPLES)
+    texts = [module(name) for name in EXAMPLES] + [module(name, ml_dtypes.bfloat16) for name in ("matmul", "attention")]
+    assert check(texts, chip, tmp_path) == len(texts)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -43,3 +48,9 @@ def test_temporaries_are_in_shared_memory_and_registers(name, tmp_path):
     assert set(re.findall(r"(\d+) bytes spill", told.stdout + told.stderr)) <= {"0"}
     if name in ("softmax", "attention", "causal"):
         assert "ld.shared" in ptx
+
+
+def test_products_of_narrow_floats_use_the_tensor_cores():
+    text = module("matmul", ml_dtypes.bfloat16)
+    assert "mma.sync" in ptx_of([text], "sm_80")[0]
+    assert "mma.sync" not in ptx_of([text], "sm_75")[0]

@@ -131,8 +131,12 @@ def MapKernelsToGpu : Pass<"array-map-kernels-to-gpu", "::mlir::func::FuncOp"> {
     If the body calls routines of the runtime's library, or if its outputs are not updated in place, the loop stays on
     the host, which launches the operations of each program. A remark says so.
 
+    Products of 16-bit floats, signed bytes and f32 that may be rounded to tf32 use the tensor cores of sm_80 and later,
+    if their sizes are multiples of 16 rows, 8 columns and 32 bytes of terms.
+
     Invariants: buffers have static shapes, temporaries are not planned yet. Afterwards no loop has the mark.
   }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "For which GPU">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }

@@ -4,6 +4,7 @@
 // there are fewer results than threads. A thread of a contraction computes a tile of results, so that it loads an
 // operand once for several results.
 #include "BlockOperations.h"
+#include "BlockProduct.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -209,7 +210,7 @@ int64_t threadsWanted(Operation *op) {
   return points * (points <= kWarpSize && steps >= kBlockSteps ? steps : std::min(steps, kWarpSize));
 }
 
-LogicalResult shareAmongThreads(gpu::LaunchOp launch, Operation *op, int64_t threads) {
+LogicalResult shareAmongThreads(gpu::LaunchOp launch, Operation *op, int64_t threads, bool hasCores) {
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     OpBuilder b(op);
     op = linalg::makeMemRefCopyOp(b, op->getLoc(), copy.getSource(), copy.getTarget());
@@ -221,7 +222,8 @@ LogicalResult shareAmongThreads(gpu::LaunchOp launch, Operation *op, int64_t thr
   FailureOr<Member> member = k.read(structured, /*reorderReductions=*/join.has_value());
   if (failed(member))
     return failure();
-  SharedOperation(k, *member, join, threads).emit();
+  if (!hasCores || !emitTensorCoreProduct(k, structured, *member, threads))
+    SharedOperation(k, *member, join, threads).emit();
   op->erase();
   return success();
 }

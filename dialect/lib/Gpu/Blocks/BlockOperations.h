@@ -10,8 +10,9 @@ namespace mlir::array {
 int64_t threadsWanted(Operation *op);
 
 /// Replaces a linalg op or a copy by the code of `threads` threads, a power of two of at least a warp. All threads of
-/// the block reach it. Fails, with an error, for an op without a linear iteration space.
-LogicalResult shareAmongThreads(gpu::LaunchOp launch, Operation *op, int64_t threads);
+/// the block reach it. With `hasCores`, the chip has the tensor cores of sm_80. Fails, with an error, for an op without
+/// a linear iteration space.
+LogicalResult shareAmongThreads(gpu::LaunchOp launch, Operation *op, int64_t threads, bool hasCores);
 
 } // namespace mlir::array
 

@@ -5,6 +5,7 @@
 #include "Bufferize/Temporaries.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Gpu/Kernels.h"
+#include "array/Gpu/Nvvm.h"
 #include "array/Gpu/Passes.h"
 #include "array/IR/Array.h"
 #include "array/IR/Kernel.h"
@@ -65,8 +66,8 @@ std::string obstacle(scf::ForOp loop) {
 
 class KernelMapping {
 public:
-  KernelMapping(func::FuncOp function, scf::ForOp loop, int64_t programs)
-      : function(function), loop(loop), programs(programs), blocks(programs) {}
+  KernelMapping(func::FuncOp function, scf::ForOp loop, int64_t programs, bool hasCores)
+      : function(function), loop(loop), programs(programs), blocks(programs), hasCores(hasCores) {}
 
   LogicalResult map() {
     if (failed(findTemporaries()))
@@ -82,13 +83,17 @@ public:
       return WalkResult::advance();
     });
     for (Operation *op : operations) {
+      if (auto copy = dyn_cast<memref::CopyOp>(op); copy && copy.getSource() == copy.getTarget()) {
+        copy.erase();
+        continue;
+      }
       OpBuilder after(op->getContext());
       after.setInsertionPointAfter(op);
       // All threads read before one of them goes on to write, and the block writes before one goes on to read.
       gpu::BarrierOp::create(after, op->getLoc());
       if (isa<memref::StoreOp>(op))
         storeByOneThread(op);
-      else if (isShared(op) && failed(shareAmongThreads(launch, op, threads)))
+      else if (isShared(op) && failed(shareAmongThreads(launch, op, threads, hasCores)))
         return failure();
     }
     return success();
@@ -207,6 +212,7 @@ private:
   func::FuncOp function;
   scf::ForOp loop;
   int64_t programs, blocks, threads = kWarpSize;
+  bool hasCores;
   SmallVector<Temporary> inShared, spilled;
   int64_t sharedBytes = 0, spilledBytes = 0;
   Value sharedMemory, spilledMemory;
@@ -214,6 +220,13 @@ private:
 };
 
 struct MapKernelsToGpu : impl::MapKernelsToGpuBase<MapKernelsToGpu> {
+  using MapKernelsToGpuBase::MapKernelsToGpuBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    MapKernelsToGpuBase::getDependentDialects(registry);
+    registerNvvmDialects(registry); // of the tensor cores' instructions
+  }
+
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
     getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
@@ -229,7 +242,7 @@ struct MapKernelsToGpu : impl::MapKernelsToGpuBase<MapKernelsToGpu> {
       std::string why = !low || !high || step != 1 ? "the number of its programs is computed" : obstacle(loop);
       if (!why.empty())
         tellGivenUp(loop.getLoc(), "sequential-kernel", "the host launches the operations of each program: " + why);
-      else if (*high > *low && failed(KernelMapping(getOperation(), loop, *high - *low).map()))
+      else if (*high > *low && failed(KernelMapping(getOperation(), loop, *high - *low, chip != "sm_75").map()))
         return signalPassFailure();
     }
   }
