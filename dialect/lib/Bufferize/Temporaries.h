@@ -1,5 +1,5 @@
 // Temporaries: allocations, their lifetimes in a function, and places for them in one buffer. array-plan-memory plans
-// the arena, and the private memory of loops over grids, with them. Private to this directory.
+// the arena, and the private memory of loops over grids, with them; array-map-kernels-to-gpu, the memory of blocks.
 #ifndef ARRAY_LIB_BUFFERIZE_TEMPORARIES_H
 #define ARRAY_LIB_BUFFERIZE_TEMPORARIES_H
 

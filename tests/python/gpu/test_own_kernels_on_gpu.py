@@ -6,10 +6,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 from emulation import OnKernels
+from test_own_kernels_ptx import examples
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import kernel, lax
+from pycompiler.core.config.config import enable_x64
 
 S = pc.ShapeDtypeStruct
 Block = kernel.BlockSpec
@@ -32,14 +34,12 @@ def on_blocks(function, *args, others=("fill",)):
     return program.run()
 
 
-def along_rows(body, x, rows, *outs):
+def along_rows(body, x, rows):
+    """A kernel with a program for each `rows` rows of one input and one output."""
     spec = Block((rows, x.shape[1]), lambda i: (i, 0))
-    outs = outs or (S(x.shape, x.dtype),)
-    specs = [Block((rows, *out.shape[1:]), lambda i, n=len(out.shape): (i,) + (0,) * (n - 1)) for out in outs]
-    grid = (-(-x.shape[0] // rows),)
-    if len(outs) == 1:
-        outs, specs = outs[0], specs[0]
-    return kernel.kernel_call(body, outs, grid=grid, in_specs=[spec], out_specs=specs)
+    return kernel.kernel_call(
+        body, S(x.shape, x.dtype), grid=(-(-x.shape[0] // rows),), in_specs=[spec], out_specs=spec
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.int32, np.int8, np.bool_])
@@ -274,3 +274,33 @@ def test_products(dtype, equation, m, n, k):
     assert ("mma" in program.kernels) == (m != 20)
     batched = ",".join("b" + term for term in terms.split(",")) + "->b" + result
     np.testing.assert_array_equal(program.run()[0], np.einsum(batched, x.astype(float), y.astype(float)) + 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.complex64], ids=str)
+def test_wide_elements(dtype):
+    x = RNG.integers(-9, 9, (8, 40)).astype(dtype)
+
+    def body(x, o):
+        o[...] = x[...] * x[...].sum(1, keepdims=True)
+
+    with enable_x64(True):
+        (got,) = on_blocks(along_rows(body, x, 2), x)
+    np.testing.assert_array_equal(got, x * x.sum(1, keepdims=True))
+
+
+EXAMPLES = {
+    "softmax": (examples.softmax, {"rows": 16, "columns": 300, "block": 4}),
+    "matmul": (examples.matmul, {"size": 64, "rows": 32, "columns": 32}),
+    "attention": (examples.attention, {"heads": 2, "length": 64, "depth": 16, "block": 32, "step": 16}),
+    "causal": (examples.attention, {"heads": 1, "length": 64, "depth": 16, "block": 16, "step": 16, "causal": True}),
+    "stencil": (examples.stencil, {"size": 64, "block": 16}),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(name):
+    make, sizes = EXAMPLES[name]
+    own, composed, shapes = make(**sizes)
+    args = [normal(*shape) for shape in shapes]
+    (got,) = on_blocks(own, *args, others=("fill", "map", "copy"))
+    np.testing.assert_allclose(got, pc.jit(composed)(*args), rtol=2e-4, atol=2e-5)
