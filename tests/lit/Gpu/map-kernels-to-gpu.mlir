@@ -51,7 +51,7 @@ func.func @shared(%x: memref<64x32xf32>, %y: memref<64xf32>, %n: memref<i32>) {
 // CHECK:           gpu.barrier
 // CHECK:           scf.if
 // CHECK-NEXT:        memref.store
-// CHECK:           gpu.barrier
+// CHECK-NOT:       gpu.barrier
 // CHECK:         } {array.launch_name = "kernel"}
 
 // -----
@@ -153,3 +153,31 @@ func.func @calls(%x: memref<4xi32>, %y: memref<4xi32>) {
 // CHECK:         scf.for
 // CHECK-NEXT:      array.runtime_call
 // CHECK-NOT:     array.grid
+
+// -----
+
+// All threads read the bound of a loop. A barrier follows if the kernel writes it.
+func.func @bounds(%n: memref<2xindex>, %y: memref<2xf32>, %f: f32) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %programs = arith.constant 2 : index
+  scf.for %i = %zero to %programs step %one {
+    %end = memref.load %n[%i] : memref<2xindex>
+    scf.for %j = %zero to %end step %one {
+      %old = memref.load %y[%i] : memref<2xf32>
+      %new = arith.addf %old, %f : f32
+      memref.store %new, %y[%i] : memref<2xf32>
+    }
+  } {array.grid}
+  return
+}
+// CHECK-LABEL: func.func @bounds(
+// CHECK:         gpu.launch
+// CHECK:           memref.load
+// CHECK-NEXT:      scf.for
+// CHECK-NEXT:        memref.load
+// CHECK-NEXT:        gpu.barrier
+// CHECK:             scf.if
+// CHECK-NEXT:          memref.store
+// CHECK-NEXT:        }
+// CHECK-NEXT:        gpu.barrier

@@ -76,11 +76,13 @@ public:
     placeTemporaries();
     SmallVector<Operation *> operations;
     launch.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isShared(op) || isa<memref::LoadOp, memref::StoreOp>(op)) {
+      if (isShared(op) || isa<memref::LoadOp, memref::StoreOp>(op))
         operations.push_back(op);
-        return WalkResult::skip();
-      }
-      return WalkResult::advance();
+      return isShared(op) ? WalkResult::skip() : WalkResult::advance();
+    });
+    llvm::erase_if(operations, [&](Operation *op) {
+      auto load = dyn_cast<memref::LoadOp>(op);
+      return load && isNeverWritten(viewedBuffer(load.getMemref()), operations);
     });
     for (Operation *op : operations) {
       if (auto copy = dyn_cast<memref::CopyOp>(op); copy && copy.getSource() == copy.getTarget()) {
@@ -96,10 +98,18 @@ public:
       else if (isShared(op) && failed(shareAmongThreads(launch, op, threads, hasCores)))
         return failure();
     }
+    Operation *end = launch.getBody().front().getTerminator();
+    if (auto last = dyn_cast_if_present<gpu::BarrierOp>(end->getPrevNode()))
+      last->erase();
     return success();
   }
 
 private:
+  static bool isNeverWritten(Value buffer, ArrayRef<Operation *> operations) {
+    return isMemoryOfItsOwn(buffer) &&
+           llvm::none_of(operations, [&](Operation *op) { return mayWriteMemory(op, buffer); });
+  }
+
   /// The temporaries of a program, those in shared memory first.
   LogicalResult findTemporaries() {
     SmallVector<Allocation> allocations;
