@@ -19,7 +19,7 @@ import jax.extend.core
 import jax.numpy
 import numpy as np
 from sparse_names import SPARSE
-from stand_ins import INNER, ROOT, InsideOfJaxError
+from stand_ins import ELSEWHERE, INNER, ROOT, InsideOfJaxError
 
 import pycompiler
 from pycompiler.compat.internals import INTERNALS
@@ -49,6 +49,10 @@ _PUBLIC = {
     "numpy.lax_numpy": ("jax.numpy",),
     "numpy.reductions": ("jax.numpy",),
     "numpy.ufuncs": ("jax.numpy",),
+    "state.indexing": ("jax.experimental.pallas",),
+    "pallas.core": ("jax.experimental.pallas",),
+    "pallas.pallas_call": ("jax.experimental.pallas",),
+    "pallas.primitives": ("jax.experimental.pallas",),
     "partition_spec": ("jax.sharding",),
     "random.prng": (),
     "pjit": ("jax.sharding", "jax.experimental.pjit", "jax.lax", "jax"),
@@ -61,13 +65,14 @@ _PUBLIC = {
     "debugger": ("jax.debug",),
     "debugging": ("jax.debug",),
     "layout": ("jax.experimental.layout",),
+    "hijax": ("jax.experimental.hijax",),
 }
 
 
 def public(name: str) -> tuple[str, ...]:
     """The public modules that have the names of `jax._src.X`."""
-    if name.startswith(INNER):
-        return (INNER,)
+    if name.startswith((INNER, ELSEWHERE)):
+        return (INNER,) if name.startswith(INNER) else ()
     inner = name[len(ROOT) + 1 :]
     return _PUBLIC.get(inner, (f"jax.{inner}",)) if inner else ()
 
@@ -358,10 +363,12 @@ _GIVEN: dict[str, dict[str, Any]] = {
         "jaxlib_extension_version": 10**6,
         "version": tuple(int(each) for each in jax.__version__.split(".")),
     },
+    "lib._jax": dict.fromkeys(("is_asan", "is_msan", "is_tsan"), lambda: False),
     "mesh": {
         "empty_abstract_mesh": jax.sharding.AbstractMesh((), ()),
         "empty_concrete_mesh": jax.sharding.Mesh(np.array(None, object), ()),
     },
+    "jax.experimental.mosaic.gpu.core": {"artificial_shared_memory_limit": lambda _: contextlib.nullcontext()},
     # Errors of JAX without public names, with their public base classes.
     "named_sharding": {"DuplicateSpecError": ValueError},
     "sharding": {"IndivisibleError": ValueError},
@@ -382,7 +389,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
 def given(name: str) -> dict[str, Any]:
     """The names of a module that take precedence over public ones."""
     names = dict(INTERNALS[name]()) if name in INTERNALS else {}
-    names.update(SPARSE.get(name, {}) if name.startswith(INNER) else _GIVEN.get(name[len(ROOT) + 1 :], {}))
+    names.update(SPARSE.get(name, {}) if name.startswith(INNER) else _GIVEN.get(name.removeprefix(f"{ROOT}."), {}))
     return names
 
 

@@ -22,6 +22,8 @@ EXECUTED = {
         "test_loader",
         "test_warning_util",
         "internal_test_util.lax_test_util",
+        "hypothesis_test_util",
+        "pallas.pallas_test_util",
     )
 }
 
@@ -30,9 +32,13 @@ EXECUTED = {
 INNER = "jax.experimental.sparse"
 INNER_EXECUTED = {f"{INNER}.test_util": "experimental/sparse/test_util.py"}
 
+# Public modules that this package does not have, and that files about all devices import.
+ELSEWHERE = "jax.experimental.mosaic"
+
 # Internal names of JAX that public modules have, too.
 INSIDE = {
     "jax.experimental": {"primal_tangent_dtype": f"{ROOT}.dtypes.primal_tangent_dtype"},
+    "jax.experimental.pallas": {name: f"{ROOT}.pallas.{name}" for name in ("mosaic_gpu", "tpu", "triton")},
     INNER: {name: f"{INNER}.{name}" for name in ("CuSparseEfficiencyWarning", "SparseTracer", "todense_p")},
 }
 
@@ -98,7 +104,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if fullname in INNER_EXECUTED:
             return importlib.util.spec_from_file_location(fullname, self._sources / INNER_EXECUTED[fullname])
-        if fullname != ROOT and not fullname.startswith((f"{ROOT}.", f"{INNER}.")):
+        if fullname not in (ROOT, ELSEWHERE) and not fullname.startswith((f"{ROOT}.", f"{INNER}.", f"{ELSEWHERE}.")):
             return None
         if fullname in EXECUTED:
             file = self._sources / "_src" / EXECUTED[fullname]
