@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from pycompiler.array.references import Ref, RefView, get
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.source import user_source
 from pycompiler.core.tracing import effects
@@ -19,7 +20,7 @@ from pycompiler.core.tracing.boundary import boundary, protect
 from pycompiler.core.tracing.effects import DebugEffect, OrderedDebugEffect
 from pycompiler.core.tracing.trace import current_trace
 from pycompiler.core.types.aval import get_aval
-from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_map
 from pycompiler.diagnostics.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 from pycompiler.diagnostics.remarks import remark_counts, remarks
 from pycompiler.lax.callbacks import pure_callback
@@ -202,6 +203,11 @@ def _check_format(name: str, fmt: str, args: Sequence[Any], kwargs: dict[str, An
         )
 
 
+def _contents(leaf: Any) -> Any:
+    """The elements of a reference; any other leaf unchanged."""
+    return get(leaf) if isinstance(leaf, (Ref, RefView)) else leaf
+
+
 def _bind(
     name: str, fmt: str, args: Sequence[Any], kwargs: dict[str, Any], ordered: bool, partitioned: bool, unchecked: bool
 ) -> None:
@@ -210,7 +216,7 @@ def _bind(
     if not unchecked:
         _check_format(name, fmt, args, kwargs)
     source = user_source() if name == "log" else None
-    arrays, in_tree, static = _split(args, kwargs)
+    arrays, in_tree, static = _split(*tree_map(_contents, (tuple(args), kwargs)))
     # The thread of callbacks has NumPy's default print options, so the differences from them are passed on.
     options: dict[str, Any] = {
         key: tuple(value.items()) if isinstance(value, dict) else value

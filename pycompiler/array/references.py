@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.errors import ArgumentError
-from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct, described
+from pycompiler.array import ref_forms
+from pycompiler.array.ref_forms import Form
+from pycompiler.array.ref_places import aval_at, fitting, has_arrays, selects_all, step
+from pycompiler.core.mesh.shape_struct import described
 from pycompiler.core.tracing.boundary import boundary, with_boundary
 from pycompiler.core.tracing.references import AbstractRef, Ref
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import Typed, get_aval, is_array, shaped, short
+from pycompiler.core.types.aval import Typed, get_aval, is_array
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.dynamic_slices import has_slices
-from pycompiler.numpy.index_plan import plan
-from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.updates import IndexUpdateRef
 
 __all__ = [
@@ -161,7 +160,8 @@ def addupdate(ref: Any, idx: Any, x: Any) -> None:
 
 @with_boundary
 class RefView(Typed):
-    """`ref.at[index]`: elements of a reference, to be read and written like a reference."""
+    """`ref.at[index]`: elements of a reference, to be read and written like a reference. `indices` has the steps: each
+    is an index, or a form such as that of `reshape`."""
 
     __slots__ = ("indices", "ref")
 
@@ -174,15 +174,31 @@ class RefView(Typed):
         """The type of these elements."""
         inner = self.ref.aval.inner_aval
         for index in self.indices:
-            inner = shaped(
-                plan("ref", ShapeDtypeStruct(inner.shape, inner.dtype), index)[0].result_shape(), inner.dtype
-            )
+            inner = aval_at("ref", inner, index)
         return AbstractRef(inner)
 
     @property
     def at(self) -> _Views:
         """Elements of these elements."""
         return _Views(self.ref, self.indices)
+
+    @property
+    def T(self) -> RefView:  # noqa: N802 JAX's name
+        """These elements with reversed dimensions."""
+        return self.transpose()
+
+    def reshape(self, *shape: Any) -> RefView:
+        """These elements in another shape."""
+        return RefView(self.ref, (*self.indices, ref_forms.reshaped(self.aval.inner_aval, shape)))
+
+    def transpose(self, *permutation: Any) -> RefView:
+        """These elements with permuted dimensions."""
+        return RefView(self.ref, (*self.indices, ref_forms.transposed(self.aval.inner_aval, permutation)))
+
+    def bitcast(self, dtype: Any) -> RefView:
+        """The bits of these elements as another dtype. If its elements have another size, the last dimension but one
+        has more or fewer of them."""
+        return RefView(self.ref, (*self.indices, ref_forms.bitcast(self.aval.inner_aval, dtype)))
 
     def __getitem__(self, idx: Any) -> Any:
         return get(self, idx)
@@ -233,19 +249,14 @@ def _place(name: str, ref: Any, idx: Any) -> tuple[Ref, list[Any]]:
     """The reference, and the indices one after the other, without indices that select all elements."""
     indices = [*ref.indices, idx] if isinstance(ref, RefView) else [idx]
     found = _checked(name, ref.ref if isinstance(ref, RefView) else ref)
-    return found, [index for index in indices if not (index is None or index is Ellipsis or _is_empty(index))]
-
-
-def _is_empty(index: Any) -> bool:
-    return type(index) is tuple and not index
+    return found, [index for index in indices if not selects_all(index)]
 
 
 def _read(name: str, ref: Any, idx: Any) -> Any:
     ref, indices = _place(name, ref, idx)
     value = ref.read()
     for index in indices:
-        _check_inside(name, get_aval(value).shape, index)
-        value = getitem(value, index)
+        value = step(name, value, index)
     return value
 
 
@@ -253,90 +264,23 @@ def _write(name: str, ref: Any, idx: Any, value: Any, kind: str = "set") -> None
     ref, indices = _place(name, ref, idx)
     wholes = [ref.read()]
     for index in indices[:-1]:
-        _check_inside(name, get_aval(wholes[-1]).shape, index)
-        wholes.append(getitem(wholes[-1], index))
-    last = wholes[-1]
-    aval = get_aval(last)
-    shape = aval.shape
+        wholes.append(step(name, wholes[-1], index))
+    aval = get_aval(wholes[-1])
     if indices:
-        _check_inside(name, shape, indices[-1])
-        shape = _shape_at(name, last, indices[-1])
-    value = _fitting(name, ref, shape, value)
-    if not indices:
+        aval = aval_at(name, aval, indices[-1])
+    value = fitting(name, ref.aval, aval, value)
+    if kind == "add" and (not indices or isinstance(indices[-1], Form)):
         combine = lax.bitwise_or if aval.dtype == dtypes.bool_ else lax.add
-        ref.write(combine(last, value) if kind == "add" else value)
-        return
-    for whole, index in zip(reversed(wholes), reversed(indices), strict=True):
+        value, kind = combine(step(name, wholes[-1], indices[-1]) if indices else wholes[-1], value), "set"
+    for whole, index in zip(reversed(wholes), reversed(indices), strict=False):
+        if isinstance(index, Form):
+            value = index.put(value, get_aval(whole))
+            continue
         place = IndexUpdateRef(whole, index)
         add = place.max if aval.dtype == dtypes.bool_ else place.add
-        how: Any = None if _has_arrays(index) else "clip"
+        how: Any = None if has_arrays(index) else "clip"
         value, kind = add(value, mode=how) if kind == "add" else place.set(value, mode=how), "set"
     ref.write(value)
-
-
-def _has_arrays(index: Any) -> bool:
-    """Whether an index selects by arrays or masks. For other indices, a write clips positions to the bounds, as the
-    read does."""
-    items = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(item, list) or (is_array(item) and get_aval(item).ndim > 0) for item in items)
-
-
-def _shape_at(name: str, x: Any, index: Any) -> tuple[Any, ...]:
-    return get_aval(getitem(x, index)).shape if has_slices(index) else plan(name, x, index)[0].result_shape()
-
-
-def _fitting(name: str, ref: Ref, shape: tuple[Any, ...], value: Any) -> Any:
-    """A value of this shape and of the dtype of the reference."""
-    if isinstance(value, (Ref, RefView)):
-        raise ValueError(f"{name}: a reference can't hold another one, {value.aval}; read it, with ref[...]")
-    if not is_array(value):
-        raise TypeError(f"{name}: takes an array, got {value!r} of type {type(value).__name__}")
-    aval = get_aval(value)
-    if aval.shape != shape:
-        raise ArgumentError(
-            f"{name}: the elements of {ref.aval} there have the shape {shape}, and the value is {short(aval)}. What to "
-            "do: give a value of that shape (numpy.broadcast_to, numpy.full)"
-        )
-    # As in JAX: an integer fits every integer dtype, and a Python number every dtype of its kind.
-    integers = dtypes.is_integer(aval.dtype) and dtypes.is_integer(ref.dtype)
-    if aval.dtype != ref.dtype and (integers or (aval.weak_type and _same_kind(aval.dtype, ref.dtype))):
-        return lax.convert_element_type(value, ref.dtype)
-    if aval.dtype != ref.dtype:
-        raise ArgumentError(
-            f"{name}: {ref.aval} holds {ref.dtype.name}, and the value is {short(aval)}. What to do: convert it, with "
-            f".astype({ref.dtype.name!r})"
-        )
-    return lax.convert_element_type(value, ref.dtype) if aval.weak_type or not hasattr(value, "aval") else value
-
-
-def _same_kind(one: Any, other: Any) -> bool:
-    return any(kind(one) and kind(other) for kind in (dtypes.is_floating, dtypes.is_integer, dtypes.is_complex))
-
-
-def _check_inside(name: str, shape: tuple[Any, ...], index: Any) -> None:
-    """Raise ValueError for an integer of Python outside of its dimension."""
-    entries = index if type(index) is tuple else (index,)
-    kinds: tuple[type, ...] = (int, np.integer)
-    if Ellipsis in [x for x in entries if x is Ellipsis]:
-        place = next(i for i, x in enumerate(entries) if x is Ellipsis)
-        known = len([x for x in entries[place + 1 :] if x is not None])
-        _check_inside(name, shape, entries[:place])
-        _check_inside(name, shape[len(shape) - known :], entries[place + 1 :])
-        return
-    dim = 0
-    for entry in entries:
-        if entry is None:
-            continue
-        if (
-            isinstance(entry, kinds)
-            and not isinstance(entry, bool)
-            and dim < len(shape)
-            and isinstance(shape[dim], int)
-        ) and not -shape[dim] <= entry < shape[dim]:
-            raise ArgumentError(f"{name}: the index {entry} is out of bounds for axis {dim} of {shape}")
-        if getattr(entry, "dtype", None) == np.bool_:
-            return
-        dim += 1
 
 
 def _attach(name: str, function: Any) -> None:
@@ -371,10 +315,29 @@ def _swap(self: Ref, value: Any, idx: Any = ()) -> Any:
     return swap(self, idx, value)
 
 
+def _bitcast(self: Ref, dtype: Any) -> RefView:
+    """The bits of the elements as another dtype. See `RefView.bitcast`."""
+    return RefView(self, ()).bitcast(dtype)
+
+
+def _reshape(self: Ref, *shape: Any) -> RefView:
+    """The elements in another shape."""
+    return RefView(self, ()).reshape(*shape)
+
+
+def _transpose(self: Ref, *permutation: Any) -> RefView:
+    """The elements with permuted dimensions."""
+    return RefView(self, ()).transpose(*permutation)
+
+
 _attach("__getitem__", _getitem)
 _attach("__setitem__", _setitem)
 _attach("addupdate", _addupdate)
 _attach("get", _get)
 _attach("set", _set)
 _attach("swap", _swap)
+_attach("bitcast", _bitcast)
+_attach("reshape", _reshape)
+_attach("transpose", _transpose)
+_attach("T", property(lambda self: RefView(self, ()).T))
 _attach("at", property(lambda self: _Views(self, ())))

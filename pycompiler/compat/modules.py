@@ -13,8 +13,8 @@ example_libraries example_libraries.optimizers example_libraries.stax experiment
 experimental.checkify experimental.colocated_python experimental.compilation_cache
 experimental.compilation_cache.compilation_cache experimental.compute_on experimental.custom_partitioning
 experimental.hijax experimental.jet experimental.key_reuse experimental.layout experimental.mesh_utils
-experimental.multihost_utils experimental.ode experimental.pallas experimental.pjit experimental.profiler
-experimental.rnn experimental.serialize_executable experimental.shard_map experimental.sparse
+experimental.multihost_utils experimental.ode experimental.pallas experimental.pallas.tpu experimental.pjit
+experimental.profiler experimental.rnn experimental.serialize_executable experimental.shard_map experimental.sparse
 experimental.sparse.linalg experimental.topologies experimental.xla_metadata export extend extend.backend extend.core
 extend.core.primitives extend.ifrt_programs extend.linear_util extend.random extend.sharding extend.source_info_util
 extend.xla ffi flatten_util image memory interpreters interpreters.ad interpreters.batching interpreters.mlir
@@ -36,6 +36,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
     "debug": ("pycompiler.compat.debugging", "pycompiler.debug"),
     "experimental": ("pycompiler.compat.callbacks", "pycompiler.compat.qdd", "pycompiler.experimental"),
     "core": ("pycompiler.extend.tracing", "pycompiler.compat.tables"),  # `pycompiler.core` is an internal package
+    "experimental.pallas.tpu": ("pycompiler.compat.pallas_tpu",),
     "interpreters.xla": ("pycompiler.interpreters.xla", "pycompiler.compat.tables"),
     "lib": ("pycompiler.compat.lib",),
     "version": ("pycompiler.compat.version",),

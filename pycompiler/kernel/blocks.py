@@ -64,14 +64,25 @@ class MemoryRef(ShapeDtypeStruct):
 
     __slots__ = ("memory_space",)
 
-    memory_space: MemorySpace
+    memory_space: Memory
 
-    def __init__(self, inner_aval: Any, memory_space: MemorySpace) -> None:
+    def __init__(self, inner_aval: Any, memory_space: Memory) -> None:
         super().__init__(inner_aval.shape, inner_aval.dtype)
         object.__setattr__(self, "memory_space", memory_space)
 
 
-class MemorySpace(enum.Enum):
+class Memory:
+    """The base of enumerations of memories. A call of a member returns the type of a scratch array."""
+
+    def from_type(self, type: Any) -> MemoryRef:
+        """The type of a scratch array with the shape and dtype of `type`."""
+        return MemoryRef(type, self)
+
+    def __call__(self, shape: Sequence[int], dtype: Any) -> MemoryRef:
+        return MemoryRef(ShapeDtypeStruct(shape, dtype), self)
+
+
+class MemorySpace(Memory, enum.Enum):
     """The memory of a block or of scratch arrays. A CPU has one memory, so all names mean the same.
 
     A call of a member returns the type of a scratch array.
@@ -84,13 +95,6 @@ class MemorySpace(enum.Enum):
     ANY = "any"
     DEFAULT = "default"
     HOST = "host"
-
-    def from_type(self, type: Any) -> MemoryRef:
-        """The type of a scratch array with the shape and dtype of `type`."""
-        return MemoryRef(type, self)
-
-    def __call__(self, shape: Sequence[int], dtype: Any) -> MemoryRef:
-        return MemoryRef(ShapeDtypeStruct(shape, dtype), self)
 
 
 ANY = MemorySpace.ANY
@@ -122,7 +126,7 @@ class BlockSpec:
                 f"BlockSpec: index_map must be a function of the index in the grid, got {self.index_map!r}. What to "
                 "do: give the block's shape first, BlockSpec(block_shape, index_map)"
             )
-        if self.memory_space is not None and not isinstance(self.memory_space, MemorySpace):
+        if self.memory_space is not None and not isinstance(self.memory_space, Memory):
             raise ValueError(
                 f"BlockSpec: memory_space is {self.memory_space!r} of type {type(self.memory_space).__name__}, "
                 "expected None or a MemorySpace: a CPU has one memory"
@@ -146,10 +150,35 @@ BlockDim = Element | Squeezed | Blocked
 class GridSpec:
     """The arguments `grid`, `in_specs`, `out_specs` and `scratch_shapes` of `kernel_call`, in one object."""
 
-    grid: int | Sequence[int] = ()
+    grid: Any = ()
     in_specs: Any = None
     out_specs: Any = None
     scratch_shapes: Any = ()
+
+    # The number of first arguments that index maps read.
+    num_scalar_prefetch = 0
+
+
+@dataclass(frozen=True, init=False)
+class PrefetchScalarGridSpec(GridSpec):
+    """A `GridSpec` for kernels whose first arguments decide on the blocks of the others.
+
+    Index maps take the index in the grid and references to the first `num_scalar_prefetch` arguments. The kernel gets
+    references to these arguments, too, whole and first. `in_specs` has the specs of the other arguments.
+    """
+
+    num_scalar_prefetch: int
+
+    def __init__(
+        self,
+        num_scalar_prefetch: int,
+        grid: Any = (),
+        in_specs: Any = None,
+        out_specs: Any = None,
+        scratch_shapes: Any = (),
+    ) -> None:
+        super().__init__(grid, in_specs, out_specs, scratch_shapes)
+        object.__setattr__(self, "num_scalar_prefetch", num_scalar_prefetch)
 
 
 class Blocks(NamedTuple):
@@ -171,12 +200,14 @@ class Blocks(NamedTuple):
         """The shape of the array with its padding: whole blocks."""
         return tuple([low + size + high for size, (low, high) in zip(self.shape, self.padding, strict=True)])
 
-    def indices(self, index: Sequence[Any]) -> list[Any]:
-        """The index map's results for an index in the grid."""
+    def indices(self, index: Sequence[Any], scalars: Sequence[Any] = ()) -> list[Any]:
+        """The index map's results for an index in the grid, and references to prefetched scalars."""
         if self.index_map is None:
             return [0] * len(self.shape)
-        check_arguments(f"the index map of {self.what}", self.index_map, index, f"the grid has {len(index)} dimensions")
-        found = self.index_map(*index)
+        why = f"the grid has {len(index)} dimensions"
+        why += f", and {len(scalars)} arguments are prefetched scalars" if scalars else ""
+        check_arguments(f"the index map of {self.what}", self.index_map, (*index, *scalars), why)
+        found = self.index_map(*index, *scalars)
         where = f"kernel_call: the index map of {self.what}, {function_location(self.index_map)},"
         numbers: list[Any] = list(found) if isinstance(found, (tuple, list)) else [found]
         if len(numbers) != len(self.shape):

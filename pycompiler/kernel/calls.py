@@ -5,38 +5,27 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.array.references import Ref
-from pycompiler.core.autodiff.call import reference_of
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.shape_struct import described
 from pycompiler.core.source import function_location
-from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.tracing.boundary import boundary
-from pycompiler.core.tracing.flat import argument_names
 from pycompiler.core.tracing.graph import ClosedGraph
-from pycompiler.core.tracing.record import make_graph
-from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import get_aval, is_array, short, strong
-from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.core.types.tree import tree_flatten
 from pycompiler.jit.jit import jit
-from pycompiler.kernel.blocks import Blocks, BlockSpec, GridSpec, blocks_of, check_arguments, no_block_spec
-from pycompiler.kernel.body import Program, running
-from pycompiler.kernel.independence import ARBITRARY, PARALLEL, begins_with, form_of, known_numbers
+from pycompiler.kernel.blocks import Blocks, BlockSpec, GridSpec, blocks_of, no_block_spec
+from pycompiler.kernel.grids import grid_of, joined, semantics_of
+from pycompiler.kernel.independence import begins_with, form_of, known_numbers
 from pycompiler.kernel.interpreter import interpreted
+from pycompiler.kernel.traces import Wanted, check_inside, traced_kernel, traced_maps
 from pycompiler.lax import movement
 from pycompiler.lax.operands import cast
 from pycompiler.lax.tracing import check_callable, name_of
-from pycompiler.primitives.control.graphs import mapped_graph, opened
-from pycompiler.primitives.control.kernels import INDEX, block_aval
+from pycompiler.primitives.control.graphs import opened
 from pycompiler.primitives.control.kernels import kernel_call as primitive
-
-# The maximum number of programs whose indices are checked one by one, if an index map is not simple.
-_MOST_CHECKED = 1 << 14
 
 
 @boundary
@@ -44,7 +33,7 @@ def kernel_call(
     kernel: Callable[..., None],
     out_shape: Any,
     *,
-    grid: int | Sequence[int] = (),
+    grid: Any = (),
     in_specs: Any = None,
     out_specs: Any = None,
     scratch_shapes: Any = (),
@@ -59,12 +48,14 @@ def kernel_call(
     The kernel gets a reference for each input, for each output and for each scratch array, and returns nothing. A
     reference to an input can't be written.
 
-    `out_shape` is a tree of ShapeDtypeStructs; a tuple or list gives the kernel several references. `grid` has the
-    number of programs along each dimension. `in_specs` and `out_specs` are trees of BlockSpecs with the structure of
-    the arguments and of `out_shape`; None is the whole array. `grid_spec` replaces `grid`, `in_specs`, `out_specs` and
-    `scratch_shapes`. Blocks at the end of an array may extend beyond it. Elements beyond the array are zeros, and are
-    not stored. `scratch_shapes` are ShapeDtypeStructs of scratch memory. `input_output_aliases` maps numbers of inputs
-    to numbers of outputs, which start with the elements of these inputs. Other outputs start as zeros.
+    `out_shape` is a tree of ShapeDtypeStructs; a tuple or list gives the kernel several references, and the result is a
+    tuple. `grid` has the number of programs along each dimension, or a pair of a name and this number. In the kernel,
+    `lax.axis_index` and `lax.axis_size` take the name. `in_specs` and `out_specs` are trees of BlockSpecs with the
+    structure of the arguments and of `out_shape`; None is the whole array. `grid_spec` replaces `grid`, `in_specs`,
+    `out_specs` and `scratch_shapes`. Blocks at the end of an array may extend beyond it. Elements beyond the array are
+    zeros, and are not stored. `scratch_shapes` are ShapeDtypeStructs of scratch memory. `input_output_aliases` maps
+    numbers of inputs to numbers of outputs, which start with the elements of these inputs. Other outputs start as
+    zeros.
 
     Programs run in the order of the grid, the last dimension fastest. If programs along a dimension write different
     blocks and share no scratch memory, the compiler may run them at the same time. `dimension_semantics` has "parallel"
@@ -87,39 +78,16 @@ def kernel_call(
            [ 7,  9, 11]], dtype=int32)
     """
     check_callable("kernel_call", kernel=kernel)
-    if grid_spec is not None:
-        if not isinstance(grid_spec, GridSpec):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"kernel_call: grid_spec is {grid_spec!r}, expected a GridSpec")
-        given = (in_specs, out_specs)
-        if any(spec is not None and spec is not no_block_spec for spec in given) or (grid, scratch_shapes) != ((), ()):
-            raise ArgumentError(
-                "kernel_call: grid_spec is given beside grid, in_specs, out_specs or scratch_shapes, which it has, "
-                "too. What to do: give either"
-            )
-        grid, in_specs, out_specs, scratch_shapes = (
-            grid_spec.grid,
-            grid_spec.in_specs,
-            grid_spec.out_specs,
-            grid_spec.scratch_shapes,
-        )
-    counts = tuple(grid) if isinstance(grid, Sequence) else (grid,)
-    for size in counts:
-        if isinstance(size, Tracer):
-            raise ArgumentError(
-                f"kernel_call: grid is {grid!r}, and {size!r} has no value while the program is traced. What to do: "
-                "give the largest number of programs, pass the number as an argument, and write the body below `when`"
-            )
-    sizes = tuple([as_index("kernel_call", "a size of grid", size) for size in counts])
-    if any(not isinstance(size, int) or size < 0 for size in sizes):
-        raise ArgumentError(f"kernel_call: grid is {grid!r}, expected numbers of programs, from 0")
-    wanted = _Wanted(kernel, sizes, in_specs, out_specs, _declared("out_shape", out_shape), out_shape)
-    scratch = _declared("scratch_shapes", scratch_shapes)
-    semantics = _semantics(dimension_semantics, sizes)
+    spec = joined(grid_spec, GridSpec(grid, in_specs, out_specs, scratch_shapes))
+    found = grid_of(spec.grid)
+    wanted = Wanted(kernel, found, spec, _declared("out_shape", out_shape), _as_tuple(out_shape))
+    scratch = _declared("scratch_shapes", spec.scratch_shapes)
+    semantics = semantics_of(dimension_semantics, found.sizes)
     aliases = dict(input_output_aliases or {})
     shown = name or name_of(kernel)
 
     def call(*args: Any) -> Any:
-        return _call(wanted, scratch, scratch_shapes, aliases, semantics, bool(interpret), args)
+        return _call(wanted, scratch, aliases, semantics, bool(interpret), args)
 
     call.__name__ = call.__qualname__ = shown
     compiled = jit(call)
@@ -131,13 +99,8 @@ def kernel_call(
     return functools.update_wrapper(run, call)
 
 
-class _Wanted(NamedTuple):
-    kernel: Callable[..., None]
-    grid: tuple[int, ...]
-    in_specs: Any
-    out_specs: Any
-    out_avals: list[ShapedArray]
-    out_shape: Any
+def _as_tuple(tree: Any) -> Any:
+    return tuple(tree) if type(tree) is list else tree
 
 
 def _declared(what: str, tree: Any) -> list[ShapedArray]:
@@ -153,22 +116,9 @@ def _declared(what: str, tree: Any) -> list[ShapedArray]:
     return avals
 
 
-def _semantics(given: Sequence[str] | None, grid: tuple[int, ...]) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    names = tuple(given)
-    if len(names) != len(grid) or any(name not in (PARALLEL, ARBITRARY) for name in names):
-        raise ArgumentError(
-            f"kernel_call: dimension_semantics is {given!r}, expected {len(grid)} names: {PARALLEL!r} or {ARBITRARY!r} "
-            f"for each dimension of the grid {grid}"
-        )
-    return names
-
-
 def _call(
-    wanted: _Wanted,
+    wanted: Wanted,
     scratch: list[ShapedArray],
-    scratch_shapes: Any,
     aliases: dict[int, int],
     semantics: tuple[str, ...] | None,
     interpret: bool,
@@ -180,8 +130,11 @@ def _call(
             raise TypeError(f"kernel_call: argument {place} is {leaf!r} of type {type(leaf).__name__}, not an array")
     avals = [strong(get_aval(leaf)) for leaf in leaves]
     inputs = [cast(leaf, aval.dtype) for leaf, aval in zip(leaves, avals, strict=True)]
-    ins = _blocks("in_specs", wanted.in_specs, args, avals)
-    outs = _blocks("out_specs", wanted.out_specs, wanted.out_shape, wanted.out_avals)
+    count, rest = wanted.spec.num_scalar_prefetch, tuple(args[wanted.spec.num_scalar_prefetch :])
+    first = len(tree_flatten(tuple(args[:count]))[0])
+    ins = [blocks_of("a scalar_prefetch", aval.shape, None) for aval in avals[:first]]
+    ins += _blocks("in_specs", wanted.spec.in_specs, rest, avals[first:])
+    outs = _blocks("out_specs", wanted.spec.out_specs, wanted.out_shape, wanted.out_avals)
     out_tree = tree_flatten(wanted.out_shape)[1]
     _check_aliases(aliases, avals, wanted.out_avals, ins, outs)
     starts = {out: _padded(inputs[place], outs[out]) for place, out in aliases.items()}
@@ -191,18 +144,20 @@ def _call(
         for number, (blocks, aval) in enumerate(zip(outs, wanted.out_avals, strict=True))
     ]
     found: Sequence[Any] = initial
-    if 0 not in wanted.grid and 0 not in [size for blocks in (*ins, *outs) for size in blocks.padded]:
-        numbers = _traced_maps(wanted, [*ins, *outs])
-        _check_inside(numbers, wanted.grid, [*ins, *outs])
+    grid = wanted.grid.sizes
+    if 0 not in grid and 0 not in [size for blocks in (*ins, *outs) for size in blocks.padded]:
+        scalars = tree.unflatten(inputs)[0][:count]
+        numbers = traced_maps(wanted, [*ins, *outs], scalars)
+        check_inside(numbers, grid, [*ins, *outs])
         # The interpreter keeps all inputs as operands, since it is the reference for the compiled kernel.
-        started = {} if interpret else _inputs_of_outputs(numbers, wanted.grid, ins, outs, aliases)
+        started = {} if interpret else _inputs_of_outputs(numbers, grid, ins, outs, aliases)
         if started:
             padded = [x for place, x in enumerate(padded) if place not in started]
             used = [blocks for place, blocks in enumerate(ins) if place not in started]
-            numbers = _traced_maps(wanted, [*used, *outs])
+            numbers = traced_maps(wanted, [*used, *outs], scalars)
         else:
             used = ins
-        body = _traced_kernel(wanted, tree, avals, ins, outs, scratch, scratch_shapes, started, interpret)
+        body = traced_kernel(wanted, tree, avals, ins, outs, scratch, started, interpret)
         if body.effects and not interpret:
             raise ArgumentError(
                 f"kernel_call: {function_location(wanted.kernel)} calls functions of the host (debug.print, "
@@ -210,7 +165,7 @@ def _call(
             )
         form, maps = form_of(
             wanted.kernel,
-            wanted.grid,
+            grid,
             body,
             numbers,
             used,
@@ -305,74 +260,6 @@ def _cut(x: Any, blocks: Blocks) -> Any:
     return movement.slice(x, starts, [low + size for low, size in zip(starts, blocks.shape, strict=True)])
 
 
-# Traces
-
-
-def _traced_kernel(
-    wanted: _Wanted,
-    tree: PyTreeDef,
-    avals: Sequence[ShapedArray],
-    ins: Sequence[Blocks],
-    outs: Sequence[Blocks],
-    scratch: Sequence[ShapedArray],
-    scratch_shapes: Any,
-    started: Mapping[int, int],
-    interpret: bool,
-) -> ClosedGraph:
-    """The graph of the kernel: (index, blocks, scratch memory) -> (blocks of outputs, scratch memory).
-
-    The blocks of the inputs in `started` are the initial blocks of outputs.
-    """
-    rank, first = len(wanted.grid), len(wanted.grid) + len(ins) - len(started)
-    in_blocks = [
-        block_aval(aval, blocks.sizes)
-        for place, (aval, blocks) in enumerate(zip(avals, ins, strict=True))
-        if place not in started
-    ]
-    out_blocks = [block_aval(aval, blocks.sizes) for aval, blocks in zip(wanted.out_avals, outs, strict=True)]
-    names = argument_names(wanted.kernel, tree)
-    out_tree, scratch_tree = tree_flatten(wanted.out_shape)[1], tree_flatten(scratch_shapes)[1]
-
-    def run(*values: Any) -> list[Any]:
-        own = iter(values[rank:first])
-        blocks = [values[first + started[place]] if place in started else next(own) for place in range(len(ins))]
-        inputs = [Ref(x, of=name) for x, name in zip(blocks, names, strict=True)]
-        for ref in inputs:
-            ref.protect("a kernel only reads its inputs")
-        written = [Ref(x) for x in values[first:]]
-        given: list[Any] = list(tree.unflatten(inputs)[0])
-        results = out_tree.unflatten(written[: len(outs)])
-        given += results if isinstance(wanted.out_shape, (tuple, list)) else [results]
-        more = scratch_tree.unflatten(written[len(outs) :])
-        named = dict(more) if isinstance(more, Mapping) else {}
-        given += [] if named else [more] if isinstance(more, Ref) else more
-        check_arguments(
-            "the kernel",
-            wanted.kernel,
-            given,
-            f"references to {len(ins)} inputs, {len(outs)} outputs and {len(scratch)} arrays of scratch memory",
-            **named,
-        )
-        with running(Program(wanted.grid, values[:rank], interpret)):
-            result = wanted.kernel(*given, **named)
-        if result is not None:
-            raise TypeError(
-                f"kernel_call: {function_location(wanted.kernel)} returned a value, expected None: a "
-                "kernel writes to the references of its outputs"
-            )
-        return [ref.read() for ref in written]
-
-    own_names = [name for place, name in enumerate(names) if place not in started]
-    info = DebugInfo("kernel_call", wanted.kernel, lambda: [*["the index"] * rank, *own_names])
-    closed = make_graph(run, [*[INDEX] * rank, *in_blocks, *out_blocks, *scratch], info)
-    if closed.refers:
-        raise ArgumentError(
-            f"kernel_call: {function_location(wanted.kernel)} uses {closed.touched[0].aval!r} from outside. What to "
-            "do: pass its value as an argument, and return written values as outputs"
-        )
-    return closed
-
-
 def _inputs_of_outputs(
     numbers: ClosedGraph,
     grid: tuple[int, ...],
@@ -389,39 +276,3 @@ def _inputs_of_outputs(
         for place, out in aliases.items()
         if begins_with(each[place], ins[place], each[len(ins) + out], outs[out], grid)
     }
-
-
-def _traced_maps(wanted: _Wanted, blocks: Sequence[Blocks]) -> ClosedGraph:
-    """The graph of the index maps, from the index to the number of the block in each dimension of each array."""
-
-    def run(*index: Any) -> list[Any]:
-        return [cast(number, INDEX.dtype) for each in blocks for number in each.indices(index)]
-
-    return make_graph(run, [INDEX] * len(wanted.grid), DebugInfo("kernel_call", wanted.kernel))
-
-
-def _check_inside(numbers: ClosedGraph, grid: tuple[int, ...], blocks: Sequence[Blocks]) -> None:
-    """Raise ArgumentError for an index map that leaves its array. Numbers unknown here are clamped in the program."""
-    places = [(each, dim) for each in blocks for dim in range(len(each.shape))]
-    values: Sequence[Any] | None = None
-    for number, (known, (each, dim)) in enumerate(zip(known_numbers(numbers), places, strict=True)):
-        if known.number is not None:
-            each.check_inside(dim, known.number, known.number)
-        elif known.dim is not None:
-            each.check_inside(dim, 0, grid[known.dim] - 1)
-        else:
-            values = _all_numbers(numbers, grid) if values is None else values
-            if len(values):
-                each.check_inside(dim, int(values[number].min()), int(values[number].max()))
-
-
-def _all_numbers(closed: ClosedGraph, grid: tuple[int, ...]) -> Sequence[Any]:
-    """The results of the index maps for all programs; none if there are many, or if they depend on traced values."""
-    count = int(np.prod(grid, dtype=np.int64))
-    if count > _MOST_CHECKED or any(isinstance(x, Tracer) for x in closed.consts):
-        return ()
-    body, consts = opened(closed)
-    index = np.array(list(itertools.product(*map(range, grid))), np.int32).reshape(count, len(grid)).T
-    dims = (*[None] * len(consts), *[0] * len(grid))
-    every, _ = mapped_graph(body, dims, count, (True,) * len(closed.out_avals))
-    return reference_of(every, (*consts, *index))

@@ -90,6 +90,13 @@ def has_slices(index: Any) -> bool:
     return type(index) is Slice
 
 
+def with_known_starts(index: Any) -> Any:
+    """An index with slices of Python in place of items of `ds`. It selects as many elements."""
+    if type(index) is tuple:
+        return tuple([with_known_starts(item) for item in index])
+    return slice(0, _extent(index), index.stride or 1) if type(index) is Slice else index
+
+
 @dataclass(frozen=True)
 class Window:
     """The part of an array that the slices of an index cover, and the rest of the index for this part."""

@@ -226,9 +226,13 @@ def _stopped(x: Any) -> Any:
 
 
 def pow(x: Array, y: Array) -> Array:
-    """x to the power of y. A Python integer y becomes products; else both are floats of one dtype."""
+    """x to the power of y. A Python integer y becomes products; else both are floats of one dtype, or y is integers."""
     if type(y) is int:
         return integer_pow(x, y)
+    check_arrays("pow", x, y)
+    base, exponent = get_aval(x), get_aval(y)
+    if dtypes.is_inexact(base.dtype) and dtypes.is_integer(exponent.dtype):
+        y = cast(y, base.dtype, base.weak_type)
     return math_ops.pow_.bind(*matched("pow", x, y))
 
 

@@ -22,8 +22,14 @@ Array = Any  # the functions take and return an Array or a Tracer; they also tak
 def check_arrays(name: str, *xs: Any) -> None:
     """Raise a TypeError that names the function and the first argument that is not an array."""
     for x in xs:
-        if not is_array(x):
-            raise TypeError(f"{name}: takes arrays and scalars, got {x!r} of type {type(x).__name__}")
+        if is_array(x):
+            continue
+        if isinstance(getattr(x, "aval", None), AbstractRef):
+            raise ArgumentError(
+                f"{name}: takes arrays and scalars, got a reference of type {x.aval}. What to do: read it, with "
+                "ref[...]"
+            )
+        raise TypeError(f"{name}: takes arrays and scalars, got {x!r} of type {type(x).__name__}")
 
 
 def type_like(name: str, x: Any) -> ShapedArray:

@@ -176,8 +176,7 @@ def axis_index(axis_name: AxisName) -> Any:
     Array([ 0, 10, 20], dtype=int32)
     """
     if not isinstance(axis_name, (tuple, list)):
-        size_of(axis_name, "axis_index")
-        return reductions.axis_index.bind(axis_name=axis_name)
+        return reductions.index_along(axis_name)
     names = _names("axis_index", axis_name)
     _size("axis_index", names, None)
     return sending.index_of(names)

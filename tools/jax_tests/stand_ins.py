@@ -38,7 +38,7 @@ ELSEWHERE = "jax.experimental.mosaic"
 # Internal names of JAX that public modules have, too.
 INSIDE = {
     "jax.experimental": {"primal_tangent_dtype": f"{ROOT}.dtypes.primal_tangent_dtype"},
-    "jax.experimental.pallas": {name: f"{ROOT}.pallas.{name}" for name in ("mosaic_gpu", "tpu", "triton")},
+    "jax.experimental.pallas": {name: f"{ROOT}.pallas.{name}" for name in ("mosaic_gpu", "triton")},
     INNER: {name: f"{INNER}.{name}" for name in ("CuSparseEfficiencyWarning", "SparseTracer", "todense_p")},
 }
 

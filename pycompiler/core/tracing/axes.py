@@ -31,10 +31,12 @@ class Axis(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """The binding of a name: the size of the axis, and the `Trace` that maps it (None: the name is only declared)."""
+    """The binding of a name: the size of the axis, and the `Trace` that maps it (None: the name is only declared).
+    `index` is the index along the axis, if it is a value of the function that is traced: for the grid of a kernel."""
 
     size: Dimension
     trace: Any
+    index: Any = None
 
 
 class VaryingTracker:
@@ -104,6 +106,14 @@ def bound(name: Name | None, size: Dimension, trace: Any) -> Generator[None]:
         return
     inner = {other: binding for other, binding in _scope.bindings.items() if other != name}
     with _bindings({**inner, name: Binding(size, trace)}):
+        yield
+
+
+@contextlib.contextmanager
+def indexed(indices: Mapping[Name, tuple[int, Any]]) -> Generator[None]:
+    """A context in which each name has a size and an index, a value of the function that is traced."""
+    inner = {other: binding for other, binding in _scope.bindings.items() if other not in indices}
+    with _bindings({**inner, **{name: Binding(size, None, index) for name, (size, index) in indices.items()}}):
         yield
 
 

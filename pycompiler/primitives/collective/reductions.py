@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.batching.batch import map_axes
-from pycompiler.core.tracing.axes import Axis, Name, manual_axes, mapping
+from pycompiler.core.tracing.axes import Axis, Name, lookup, manual_axes, mapping
 from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.structural import reduce_sum, with_batch_dim
 from pycompiler.core.tracing.trace import DebugInfo
@@ -315,5 +315,12 @@ axis_index = Primitive(
     sampler=_index_samples,
     axis_names=_index_over,
 )
+
+
+def index_along(name: Name) -> Value:
+    """The index along an axis: an operation, or the value that the axis has in a kernel."""
+    found = lookup(name, "axis_index")
+    return axis_index.bind(axis_name=name) if found.index is None else found.index
+
 
 TABLE = (psum, pmax, pmin, pvary, axis_index)

@@ -15,7 +15,7 @@ from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.structural import move_dim, with_batch_dim
 from pycompiler.core.types.aval import ShapedArray, get_aval
 from pycompiler.primitives.collective.exchange import Names, all_gather, draw, linear, over
-from pycompiler.primitives.collective.reductions import SAMPLED, asking, axis_index, one_by_one, psum, take_rows
+from pycompiler.primitives.collective.reductions import SAMPLED, asking, index_along, one_by_one, psum, take_rows
 from pycompiler.primitives.compare import eq, select
 from pycompiler.primitives.elementwise import add, mul
 from pycompiler.primitives.gather import gather
@@ -72,7 +72,7 @@ def index_of(names: Names) -> Value:
     index: Value = np.zeros((), np.int32)
     for name in names:
         size = np.asarray(size_of(name, "axis_index"), np.int32)
-        index = add.bind(mul.bind(index, size), axis_index.bind(axis_name=name))
+        index = add.bind(mul.bind(index, size), index_along(name))
     return index
 
 

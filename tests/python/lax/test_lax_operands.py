@@ -289,3 +289,10 @@ def test_broadcast_in_dim_takes_dimensions_in_any_order():
         np.testing.assert_array_equal(call(X, (3, 4, 2), (2, 0)), wanted)
     found = pc.grad(lambda x: (lax.broadcast_in_dim(x, (3, 4, 2), (2, 0)) * wanted).sum())(X)
     np.testing.assert_array_equal(found, 4 * X)
+
+
+def test_a_float_to_the_power_of_integers_does_not_promote():
+    with pc.numpy_dtype_promotion("strict"):
+        found = lax.pow(pnp.array([2.0, 3.0, 4.0], "float16"), pnp.array([3, 0, -1]))
+    assert found.dtype == np.float16
+    np.testing.assert_array_equal(found, np.array([8, 1, 0.25], np.float16))
