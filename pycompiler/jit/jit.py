@@ -6,7 +6,6 @@ trace, it calls `_Program` here.
 
 from __future__ import annotations
 
-import copyreg
 import functools
 import logging
 import time
@@ -58,7 +57,7 @@ from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_structure
 from pycompiler.diagnostics import checks, key_reuse, remarks
-from pycompiler.jit import cache_misses, data_dependent, eager, shared_traces
+from pycompiler.jit import cache_misses, data_dependent, eager, pickles, shared_traces
 from pycompiler.jit.automatic import Automatic, Candidate
 from pycompiler.jit.binding import bind_sizes
 from pycompiler.jit.data_dependent import staged
@@ -95,6 +94,8 @@ class _Program:
         self.traces, shares = traces_of(fun, options)
         self.function: Callable[[], JitFunction | None] = lambda: None
         _programs.add(self)
+        # The function and the options that `jit` got, for pickles.
+        self.given: tuple[Any, dict[str, Any]] | None = None
         # The outcome of the last miss of a dynamic function, if its sizes are the cause.
         self.event: str | None = None
         # Whether an earlier call compiled, or found compiled code.
@@ -552,7 +553,9 @@ def jit(
     if fun is _NOT_GIVEN:
         return functools.partial(jit, **options)
     check_function("jit", fun)
-    return _function(*read_options(fun, **options))
+    function = _function(*read_options(fun, **options))
+    _program_of(function).given = fun, {name: value for name, value in options.items() if value is not None}
+    return function
 
 
 def eager_function(
@@ -592,8 +595,17 @@ def clear_caches() -> None:
     cache.forget_plans()
 
 
-# Like plain functions: a copy is the function itself, and a pickle holds the name for its import.
-copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
+def _program_of(function: JitFunction) -> _Program:
+    trace: Any = function.trace
+    return trace.__self__
+
+
+def _given(function: JitFunction) -> Any:
+    made = _program_of(function).given
+    return None if made is None else (jit, *made)
+
+
+pickles.register(_given)
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
 set_peer_error_type(errors.DistributedError)
