@@ -68,6 +68,7 @@ from pycompiler.jit.referring import Referring, ReferringFunction, described, re
 from pycompiler.jit.shared_traces import traces_of, update_wrapper
 from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.lax import tracing
+from pycompiler.lax.shardings import with_shardings
 from pycompiler.spmd import execution
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
@@ -448,7 +449,9 @@ class _Program:
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The result with a ShapeDtypeStruct in the place of each array."""
         signature, _ = described(self, args, kwargs, symbolic=False)
-        return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
+        found = signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
+        given = None if self.given is None else self.given[1].get("out_shardings")
+        return found if given is None else with_shardings("jit: out_shardings", found, given)
 
     def clear(self) -> None:
         """Drop all traces and compiled code."""

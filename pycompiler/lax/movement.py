@@ -26,6 +26,7 @@ from pycompiler.lax.operands import (
     type_like,
 )
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
+from pycompiler.lax.placement import place_leaf, place_of_struct
 from pycompiler.lax.shardings import divided, divided_like
 from pycompiler.primitives import compare, creation, indexing
 from pycompiler.primitives import movement as ops
@@ -85,6 +86,8 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None,
         device = x.device
         if isinstance(device, Device) and device is not made.device:
             return put(made, device)
+    place = place_of_struct(x) if sharding is None and shape is None else None
+    made = made if place is None else place_leaf("full_like", made, place)
     return divided_like("full_like", made, aval, shape, sharding)
 
 

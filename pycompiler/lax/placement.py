@@ -12,6 +12,7 @@ import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import Device, ShapedArray, current_trace, default_device, device_count, sharding_of
+from pycompiler.core.mesh.abstract import AbstractMesh
 from pycompiler.core.mesh.contexts import explicit_mesh
 from pycompiler.core.mesh.placement import (
     Placement,
@@ -22,6 +23,7 @@ from pycompiler.core.mesh.placement import (
     put,
     single_device,
 )
+from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.trace import Tracer
@@ -89,10 +91,21 @@ def _on_mesh(x: Array) -> Array:
 
 
 def beside(a: Any, device: Placement | None) -> Placement | None:
-    """The placement of a new array like `a`: `device`, else the device to which `a` is committed, else None."""
-    if device is None and type(a) is RuntimeArray and a.committed:
+    """The placement of a new array like `a`: `device`, else the device to which `a` is committed, or the sharding of a
+    ShapeDtypeStruct, else None."""
+    if device is not None:
+        return device
+    if type(a) is RuntimeArray and a.committed:
         return a.device
-    return device
+    return place_of_struct(a)
+
+
+def place_of_struct(a: Any) -> Placement | None:
+    """The sharding of a ShapeDtypeStruct, if it has one over devices whose axes are no part of types."""
+    found = a.sharding if isinstance(a, ShapeDtypeStruct) else None
+    if isinstance(found, NamedSharding) and (isinstance(found.mesh, AbstractMesh) or found.mesh.explicit_axes):
+        return None
+    return found
 
 
 def _is_entry(x: Any) -> bool:

@@ -9,10 +9,11 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.mesh.contexts import get_abstract_mesh
 from pycompiler.core.mesh.layout import Format, sharding_of
 from pycompiler.core.mesh.reshard import typed_like
-from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.mesh.sharding import NamedSharding, Sharding, SingleDeviceSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import full_spec, type_layout
 from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.lax.explicit import check_explicit, check_sharding, is_unsaid, over_current_mesh, resharded
@@ -37,16 +38,28 @@ def constrained(function: str, tree: Any, shardings: Any, *, moves: bool = False
 
     Raises ValueError for another structure, and for a dimension that can't be divided evenly.
     """
+    wanted = _entries(function, tree, shardings)
+    leaves, whole = tree_flatten(tree)
+    check_arrays(function, *leaves)
+    return whole.unflatten([_bound(function, x, entry, moves) for x, entry in zip(leaves, wanted, strict=True)])
+
+
+def with_shardings(function: str, tree: Any, shardings: Any) -> Any:
+    """A tree of ShapeDtypeStructs with the shardings of a prefix tree; None: unchanged."""
+    leaves, whole = tree_flatten(tree)
+    wanted = zip(leaves, _entries(function, tree, shardings), strict=True)
+    return whole.unflatten([x if entry is None else x.update(sharding=entry) for x, entry in wanted])
+
+
+def _entries(function: str, tree: Any, shardings: Any) -> list[Any]:
+    """The entry of a prefix tree of shardings for each leaf of a tree."""
     for entry in tree_leaves(shardings, _is_entry):
         if not _is_entry(entry):
             raise TypeError(f"{function}: takes shardings and specs, got {entry!r} of type {type(entry).__name__}")
     try:
-        wanted = prefix_leaves(shardings, tree, _is_entry)
+        return prefix_leaves(shardings, tree, _is_entry)
     except ValueError as error:
         raise ValueError(f"{function}: the shardings are not a prefix of the tree: {error}") from None
-    leaves, whole = tree_flatten(tree)
-    check_arrays(function, *leaves)
-    return whole.unflatten([_bound(function, x, entry, moves) for x, entry in zip(leaves, wanted, strict=True)])
 
 
 def _bound(function: str, x: Any, entry: Any, moves: bool) -> Any:
@@ -59,7 +72,12 @@ def _bound(function: str, x: Any, entry: Any, moves: bool) -> Any:
         _check_not_manual(function, entry, manual.names)
         return x
     sharding: Sharding = over_current_mesh(function, entry)
+    if not moves and isinstance(x, Tracer) and isinstance(sharding, NamedSharding) and not sharding.mesh.explicit_axes:
+        # As in JAX: in a traced function, a constraint over Auto axes is a request, and no result has to keep it.
+        sharding = sharding.dividing(get_aval(x).shape) if len(sharding.spec) <= get_aval(x).ndim else sharding
     sharding.check_compatible_aval(get_aval(x).shape)
+    if isinstance(sharding, SingleDeviceSharding):
+        return place_leaf(function, x, sharding)
     if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
         if moves:
             return resharded(function, x, sharding)
@@ -108,8 +126,10 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     A PartitionSpec uses the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay unchanged. The
     function is for Auto axes. Over a mesh of Explicit axes, it asserts the sharding of the type.
 
-    Raises ValueError if a dimension can't be divided evenly, and for Explicit axes beside others; AssertionError if the
-    type has another sharding.
+    In a traced function, axes that do not divide a dimension evenly are left out. Outside, they are a ValueError.
+
+    Raises ValueError for more entries than dimensions, and for Explicit axes beside others; AssertionError if the type
+    has another sharding.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> mesh = pc.make_mesh((1,), ("x",), (pc.sharding.AxisType.Auto,))

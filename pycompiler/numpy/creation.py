@@ -283,7 +283,7 @@ def full_like(
     Array([7., 7.], dtype=float32)
     """
     aval = type_like("full_like", a)
-    device = beside(a, device)
+    device = beside(a, device) if shape is None or type(a) is RuntimeArray else device
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
         wanted = canonical_shape("full_like", sizes)

@@ -24,6 +24,7 @@ from pycompiler.compile.targets import target_of
 from pycompiler.core.errors import UnexpectedTracerError
 from pycompiler.core.hooks import set_assembler
 from pycompiler.core.mesh.contexts import current_mesh
+from pycompiler.core.mesh.layout import sharding_of as without_layout
 from pycompiler.core.mesh.mesh import Device
 from pycompiler.core.mesh.placement import put
 from pycompiler.core.mesh.processes import how_to_read, processes
@@ -171,6 +172,7 @@ def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
 
 
 def _named(function: str, sharding: Any) -> Sharding:
+    sharding = without_layout(function, sharding)
     if isinstance(sharding, PartitionSpec):
         return NamedSharding(current_mesh(function), sharding)
     if not isinstance(sharding, Sharding):

@@ -11,6 +11,7 @@ from pycompiler._runtime import Array, ShapedArray
 from pycompiler.core.dims import dims
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.contexts import current_mesh, get_abstract_mesh
+from pycompiler.core.mesh.layout import Format, row_major, sharding_of
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import with_type
@@ -47,7 +48,7 @@ class ShapeDtypeStruct(Elementless):
         shape: Iterable[dims.Dimension],
         dtype: object,
         *,
-        sharding: Sharding | PartitionSpec | None = None,
+        sharding: Sharding | PartitionSpec | Format | None = None,
         weak_type: bool = False,
         manual_axis_type: None = None,
         is_ref: bool = False,
@@ -56,6 +57,7 @@ class ShapeDtypeStruct(Elementless):
             raise ValueError("ShapeDtypeStruct: dtype must be given")
         if manual_axis_type is not None:
             raise ValueError(f"ShapeDtypeStruct: manual_axis_type must be None, got {manual_axis_type!r}")
+        sharding = sharding_of("ShapeDtypeStruct", sharding)
         if sharding is not None and not isinstance(sharding, (Sharding, PartitionSpec)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(
                 f"ShapeDtypeStruct: sharding must be a Sharding, a PartitionSpec or None, got {sharding!r} of type "
@@ -106,6 +108,12 @@ class ShapeDtypeStruct(Elementless):
             known = axes.current_mesh() is not None
             return NamedSharding(current_mesh("ShapeDtypeStruct: sharding") if known else abstract, given)
         return given
+
+    @property
+    def format(self) -> Format:
+        """The layout of the array, row-major, and its sharding; without a sharding, no layout."""
+        found = self.sharding
+        return Format() if found is None else row_major(len(self.shape), found)
 
     @property
     def ndim(self) -> int:

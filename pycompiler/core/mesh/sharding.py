@@ -6,6 +6,8 @@ A sharding lays out the argument of `device_put` (`place`), and is an attribute 
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -210,6 +212,16 @@ class NamedSharding(Sharding):
     def axes_of_dimensions(self) -> Layout:
         """The axes of the mesh that divide each dimension of the spec."""
         return self._names
+
+    def dividing(self, shape: Sequence[int]) -> NamedSharding:
+        """This sharding without axes that do not divide an array of this shape evenly: of the axes of a dimension, the
+        longest prefix stays that does."""
+        parts: list[Any] = []
+        for part, names, size in zip(self.spec, self._names, shape, strict=False):
+            counts = itertools.accumulate([self.mesh.shape[name] for name in names], operator.mul)
+            kept = names[: sum(1 for _ in itertools.takewhile(lambda count, size=size: size % count == 0, counts))]
+            parts.append(part if kept == names else kept)
+        return self if parts == list(self.spec) else NamedSharding(self.mesh, PartitionSpec(*parts))
 
     @property
     def replicated_axes(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ FILES = [
     "test_sharding_rules.py",
     "test_pmap.py",
     "test_references_on_devices.py",
+    "test_requested_shardings.py",
     "test_shard_map.py",
     "test_stages_of_meshes.py",
     "test_types_with_shardings.py",
