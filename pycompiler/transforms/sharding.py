@@ -21,6 +21,7 @@ from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.record import GraphTrace
+from pycompiler.core.tracing.references import Ref, check_aliases
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
@@ -66,8 +67,11 @@ def over_mesh(
 
     def mapped(*args: Any) -> Any:
         over = _mesh_here(function, mesh)
-        leaves, in_tree = tree_flatten((args, {}))
+        given, in_tree = tree_flatten((args, {}))
         flat = FlatFunction(function, f, in_tree)
+        check_aliases(function, f, given, flat.names)
+        refs = {place: leaf for place, leaf in enumerate(given) if type(leaf) is Ref}
+        leaves = [x.read() if place in refs else x for place, x in enumerate(given)]
         check_arrays(function, f, leaves, in_tree)
         name = flat.debug_info().name
         free = own_axes(over)
@@ -100,15 +104,31 @@ def over_mesh(
             for i, (spec, x) in enumerate(zip(specs, leaves, strict=True))
         ]
 
-        def out_layouts(outs: Sequence[Any]) -> list[Layout]:
-            found = _prefix_specs(function, "out_specs", out_specs, flat.out_tree.unflatten(outs))
-            return [
-                _out_layout(f"{function}: out_specs for output{path} of {name}", spec, sizes, out)
-                for path, spec, out in zip(flat.out_tree.paths(), found, outs, strict=True)
-            ]
+        # The references that the function writes, by the place of the argument.
+        written: list[int] = []
 
-        outs = bind_over_mesh(flat, over, sizes, leaves, layouts, out_layouts, check_vma, flat.debug_info())
-        return flat.out_tree.unflatten(outs)
+        def local(*parts: Any) -> list[Any]:
+            """The results, then the last values of written references: a device has references to its parts."""
+            made = {place: Ref(parts[place]) for place in refs}
+            outs = flat(*[made.get(place, x) for place, x in enumerate(parts)])
+            last = {place: ref.read() for place, ref in made.items()}
+            written[:] = [place for place in last if last[place] is not parts[place]]
+            return [*outs, *[last[place] for place in written]]
+
+        def out_layouts(outs: Sequence[Any]) -> list[Layout]:
+            own = outs[: len(outs) - len(written)]
+            found = _prefix_specs(function, "out_specs", out_specs, flat.out_tree.unflatten(own))
+            result = [
+                _out_layout(f"{function}: out_specs for output{path} of {name}", spec, sizes, out)
+                for path, spec, out in zip(flat.out_tree.paths(), found, own, strict=True)
+            ]
+            return [*result, *[layouts[place] for place in written]]
+
+        run = local if refs else flat
+        outs = bind_over_mesh(run, over, sizes, leaves, layouts, out_layouts, check_vma, flat.debug_info())
+        for place, value in zip(written, outs[len(outs) - len(written) :], strict=True):
+            refs[place].write(value)
+        return flat.out_tree.unflatten(outs[: len(outs) - len(written)])
 
     mapped.__name__ = mapped.__qualname__ = getattr(f, "__name__", type(f).__name__)
     return mapped
