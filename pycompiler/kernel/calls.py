@@ -50,12 +50,13 @@ def kernel_call(
 
     `out_shape` is a tree of ShapeDtypeStructs; a tuple or list gives the kernel several references, and the result is a
     tuple. `grid` has the number of programs along each dimension, or a pair of a name and this number. In the kernel,
-    `lax.axis_index` and `lax.axis_size` take the name. `in_specs` and `out_specs` are trees of BlockSpecs with the
-    structure of the arguments and of `out_shape`; None is the whole array. `grid_spec` replaces `grid`, `in_specs`,
-    `out_specs` and `scratch_shapes`. Blocks at the end of an array may extend beyond it. Elements beyond the array are
-    zeros, and are not stored. `scratch_shapes` are ShapeDtypeStructs of scratch memory. `input_output_aliases` maps
-    numbers of inputs to numbers of outputs, which start with the elements of these inputs. Other outputs start as
-    zeros.
+    `lax.axis_index` and `lax.axis_size` take the name. With `interpret`, the number may be traced.
+
+    `in_specs` and `out_specs` are trees of BlockSpecs with the structure of the arguments and of `out_shape`; None is
+    the whole array. `grid_spec` replaces `grid`, `in_specs`, `out_specs` and `scratch_shapes`. Blocks at the end of an
+    array may extend beyond it. Elements beyond the array are zeros, and are not stored. `scratch_shapes` are
+    ShapeDtypeStructs of scratch memory. `input_output_aliases` maps numbers of inputs to numbers of outputs, which
+    start with the elements of these inputs. Other outputs start as zeros.
 
     Programs run in the order of the grid, the last dimension fastest. If programs along a dimension write different
     blocks and share no scratch memory, the compiler may run them at the same time. `dimension_semantics` has "parallel"
@@ -79,7 +80,7 @@ def kernel_call(
     """
     check_callable("kernel_call", kernel=kernel)
     spec = joined(grid_spec, GridSpec(grid, in_specs, out_specs, scratch_shapes))
-    found = grid_of(spec.grid)
+    found = grid_of(spec.grid, bool(interpret))
     wanted = Wanted(kernel, found, spec, _declared("out_shape", out_shape), _as_tuple(out_shape))
     scratch = _declared("scratch_shapes", spec.scratch_shapes)
     semantics = semantics_of(dimension_semantics, found.sizes)
@@ -179,7 +180,7 @@ def _call(
         form = form._replace(num_map_consts=len(map_consts), num_consts=len(consts))
         operands = (*map_consts, *consts, *padded, *initial)
         if interpret:
-            found = interpreted(opened_body, opened_maps, form, operands)
+            found = interpreted(opened_body, opened_maps, form, operands, wanted.grid.counts)
         else:
             found = primitive.bind(*operands, jaxpr=opened_body, maps=opened_maps, **form._asdict())
     results = [_cut(x, blocks) for x, blocks in zip(found, outs, strict=True)]

@@ -8,15 +8,21 @@ from typing import Any, NamedTuple
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
 from pycompiler.kernel.blocks import GridSpec, no_block_spec
 from pycompiler.kernel.independence import ARBITRARY, PARALLEL
 
 
 class Grid(NamedTuple):
-    """The numbers of programs along each dimension, and the names of the dimensions (None: without a name)."""
+    """The numbers of programs along each dimension, and the names of the dimensions (None: without a name).
 
-    sizes: tuple[int, ...]
+    `sizes` has None, and `counts` the traced value, of a number that is not known while the program is traced.
+    """
+
+    sizes: tuple[Any, ...]
     names: tuple[Hashable, ...]
+    counts: tuple[Any, ...]
 
     def axes(self, index: Sequence[Any]) -> dict[Hashable, tuple[int, Any]]:
         """The size and the index of this program along each dimension with a name."""
@@ -41,18 +47,23 @@ def joined(given: GridSpec | None, others: GridSpec) -> GridSpec:
     return given
 
 
-def grid_of(given: Any) -> Grid:
-    """A grid from an integer or a sequence of integers and of pairs (name, integer)."""
+def grid_of(given: Any, interpret: bool) -> Grid:
+    """A grid from an integer or a sequence of integers and of pairs (name, integer). With `interpret`, an integer may
+    be traced."""
     entries = tuple(given) if isinstance(given, Sequence) else (given,)
     pairs = [entry if isinstance(entry, tuple) and len(entry) == 2 else (None, entry) for entry in entries]
-    for _, size in pairs:
-        if isinstance(size, Tracer):
+    for name, size in pairs:
+        if isinstance(size, Tracer) and not (interpret and name is None and is_scalar_integer(size)):
             raise ArgumentError(
                 f"kernel_call: grid is {given!r}, and {size!r} has no value while the program is traced. What to do: "
-                "give the largest number of programs, pass the number as an argument, and write the body below `when`"
+                "give interpret=True and no name; or give the largest number of programs, pass the number as an "
+                "argument, and write the body below `when`"
             )
-    sizes = tuple([as_index("kernel_call", "a size of grid", size) for _, size in pairs])
-    if any(not isinstance(size, int) or size < 0 for size in sizes):
+    counts = [
+        size if isinstance(size, Tracer) else as_index("kernel_call", "a size of grid", size) for _, size in pairs
+    ]
+    sizes = tuple([None if isinstance(size, Tracer) else size for size in counts])
+    if any(size is not None and (not isinstance(size, int) or size < 0) for size in sizes):
         raise ArgumentError(
             f"kernel_call: grid is {given!r}, expected numbers of programs, from 0, or pairs of a name and a number"
         )
@@ -60,7 +71,13 @@ def grid_of(given: Any) -> Grid:
     known = [name for name in names if name is not None]
     if len(set(known)) != len(known):
         raise ArgumentError(f"kernel_call: grid is {given!r}, and a name occurs twice")
-    return Grid(sizes, names)
+    return Grid(sizes, names, tuple(counts))
+
+
+def is_scalar_integer(x: Any) -> bool:
+    """Whether an array is one integer."""
+    aval = get_aval(x)
+    return not aval.shape and dtypes.is_integer(aval.dtype)
 
 
 def semantics_of(given: Sequence[Any] | None, grid: tuple[int, ...]) -> tuple[str, ...] | None:

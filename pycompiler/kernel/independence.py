@@ -88,7 +88,7 @@ def form_of(
             if divides and not starts_again:
                 parallel.append(dim)
         elif semantics[dim] == PARALLEL:
-            same = [b for one, b in zip(each, outs, strict=True) if size > 1 and _is_same_along(one, dim)]
+            same = [b for one, b in zip(each, outs, strict=True) if size != 1 and _is_same_along(one, dim)]
             if same:
                 raise ArgumentError(
                     f"kernel_call: dimension_semantics has {PARALLEL!r} for dimension {dim} of the grid {grid}, and "

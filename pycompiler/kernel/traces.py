@@ -90,7 +90,7 @@ def traced_kernel(
             f"references to {len(ins)} inputs, {len(outs)} outputs and {len(scratch)} arrays of scratch memory",
             **named,
         )
-        with running(Program(wanted.grid.sizes, values[:rank], interpret)), indexed(wanted.grid.axes(values)):
+        with running(Program(wanted.grid.counts, values[:rank], interpret)), indexed(wanted.grid.axes(values)):
             result = wanted.kernel(*given, **named)
         if result is not None:
             raise ArgumentError(
@@ -134,6 +134,8 @@ def check_inside(numbers: ClosedGraph, grid: tuple[int, ...], blocks: Sequence[B
     for number, (known, (each, dim)) in enumerate(zip(known_numbers(numbers), places, strict=True)):
         if known.number is not None:
             each.check_inside(dim, known.number, known.number)
+        elif None in grid:
+            continue  # The numbers of programs are known when the program runs.
         elif known.dim is not None:
             each.check_inside(dim, 0, grid[known.dim] - 1)
         else:

@@ -66,6 +66,7 @@ _PUBLIC = {
     "debugging": ("jax.debug",),
     "layout": ("jax.experimental.layout",),
     "hijax": ("jax.experimental.hijax",),
+    "checkify": ("jax.experimental.checkify",),
 }
 
 
@@ -395,4 +396,5 @@ def given(name: str) -> dict[str, Any]:
 
 def otherwise(module: str, name: str) -> Any:
     """The value of a name that neither the table nor a public module has; None if the name is a module."""
-    return _SETTINGS["config_states"][name] if module == f"{ROOT}.config" else None
+    is_setting = module == f"{ROOT}.config" and not name.endswith("_state")  # bool_state makes a setting of JAX
+    return _SETTINGS["config_states"][name] if is_setting else None

@@ -106,3 +106,30 @@ def test_a_printed_reference_shows_its_elements(capfd):
     kernel.kernel_call(body, S((3,), "float32"), interpret=True)(X[0, :3]).block_until_ready()
     pc.effects_barrier()
     assert "x = [0. 1. 2.], [1. 2.]" in capfd.readouterr().out
+
+
+def test_a_traced_number_of_programs():
+    def body(x, o, total):
+        total[...] += x[...]
+        o[...] = total[...] * kernel.num_programs(0) + kernel.program_id(1)
+
+    @pc.jit
+    def run(rows, columns, x, semantics=None):
+        return kernel.kernel_call(
+            body, S(X.shape, "float32"), grid=(rows, columns), in_specs=[BLOCK], out_specs=BLOCK, interpret=True,
+            scratch_shapes=[S((2, 4), "float32")], dimension_semantics=("parallel", "arbitrary"),
+        )(x)  # fmt: skip
+
+    def want(rows, columns):
+        found = np.zeros_like(X)
+        for i in range(rows):
+            total = 0
+            for j in range(columns):
+                total = total + X[2 * i : 2 * i + 2, 4 * j : 4 * j + 4]
+                found[2 * i : 2 * i + 2, 4 * j : 4 * j + 4] = total * rows + j
+        return found
+
+    for rows, columns in ((3, 2), (2, 2), (3, 1), (0, 2), (1, 0)):
+        np.testing.assert_array_equal(run(rows, columns, X), want(rows, columns))
+    with pytest.raises(ArgumentError, match="give interpret=True"):
+        pc.jit(lambda n: kernel.kernel_call(body, S((4,), "float32"), grid=(n,))(X))(2)
