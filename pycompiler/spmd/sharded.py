@@ -172,7 +172,7 @@ def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
 
 
 def _named(function: str, sharding: Any) -> Sharding:
-    sharding = without_layout(function, sharding)
+    sharding = without_layout(function, sharding, of_array=True)
     if isinstance(sharding, PartitionSpec):
         return NamedSharding(current_mesh(function), sharding)
     if not isinstance(sharding, Sharding):

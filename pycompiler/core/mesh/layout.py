@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.sharding import Sharding
 
 
@@ -82,11 +83,16 @@ def row_major(ndim: int, sharding: Sharding) -> Format:
     return Format(Layout(range(ndim)), sharding)
 
 
-def sharding_of(function: str, place: Any) -> Any:
-    """The sharding of a Format; any other placement unchanged. Raises ValueError for a layout that is not row-major."""
+def sharding_of(function: str, place: Any, of_array: bool = False) -> Any:
+    """The sharding of a Format; any other placement unchanged. Raises ValueError for a layout that is not row-major,
+    and for `Layout.AUTO` if the Format is that of an array (`of_array`)."""
     if not isinstance(place, Format):
         return place
     layout = place.layout
+    if of_array and isinstance(layout, Auto):
+        raise ArgumentError(
+            f"{function}: got {place}, whose layout is not decided. What to do: give a Layout, or the sharding alone"
+        )
     if isinstance(layout, Layout) and (
         layout.tiling or layout.major_to_minor != tuple(range(len(layout.major_to_minor)))
     ):

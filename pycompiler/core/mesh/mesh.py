@@ -189,9 +189,16 @@ def with_devices(abstract: AbstractMesh) -> Mesh | None:
 def _mesh_of_ids(
     ids: np.ndarray[Any, Any], platforms: tuple[str, ...], names: tuple[str, ...], types: tuple[AxisType, ...]
 ) -> Mesh:
-    there = {(device.platform, device.id): device for device in all_devices()}
-    found = [there[platform, int(number)] for platform, number in zip(platforms, ids.flat, strict=True)]
+    found = [device_of(platform, int(number)) for platform, number in zip(platforms, ids.flat, strict=True)]
     return Mesh(np.array(found, dtype=object).reshape(ids.shape), names, types)
+
+
+def device_of(platform: str, number: int) -> Device:
+    """The device with an id, for pickles. Raises ValueError if the process does not have it."""
+    for device in all_devices():
+        if (device.platform, device.id) == (platform, number):
+            return device
+    raise ValueError(f"this process has no device {platform!r} with the id {number}, which a pickle names")
 
 
 def devices_for_mesh(platform: str | None = None) -> list[Device]:

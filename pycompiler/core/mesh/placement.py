@@ -52,7 +52,7 @@ def check_placement(function: str, place: Any) -> Placement | None:
     """The checked `place`; a spec becomes a sharding over the current mesh. Raises ValueError unless it is None, a
     device, a sharding, a spec or a kind of memory, for a spec without a current mesh, and for the memory of a host
     beside GPUs."""
-    place = sharding_of(function, place)
+    place = sharding_of(function, place, of_array=True)
     if isinstance(place, MemorySpace):
         if place is MemorySpace.Host and any(device.platform != "cpu" for device in _runtime.devices()):
             raise ValueError(

@@ -57,7 +57,7 @@ class ShapeDtypeStruct(Elementless):
             raise ValueError("ShapeDtypeStruct: dtype must be given")
         if manual_axis_type is not None:
             raise ValueError(f"ShapeDtypeStruct: manual_axis_type must be None, got {manual_axis_type!r}")
-        sharding = sharding_of("ShapeDtypeStruct", sharding)
+        sharding = sharding_of("ShapeDtypeStruct", sharding, of_array=True)
         if sharding is not None and not isinstance(sharding, (Sharding, PartitionSpec)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(
                 f"ShapeDtypeStruct: sharding must be a Sharding, a PartitionSpec or None, got {sharding!r} of type "

@@ -13,7 +13,7 @@ from typing import Any
 
 from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.abstract import AbstractMesh, AxisType
-from pycompiler.core.mesh.mesh import Device, Mesh
+from pycompiler.core.mesh.mesh import Device, Mesh, device_of
 from pycompiler.core.mesh.processes import processes
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of, local_shape
 
@@ -156,8 +156,15 @@ class SingleDeviceSharding(Sharding):
     def __hash__(self) -> int:
         return hash(("SingleDeviceSharding", id(self._device)))
 
+    def __reduce__(self) -> Any:
+        return _on_device, (self._device.platform, self._device.id)
+
     def __repr__(self) -> str:
         return f"SingleDeviceSharding(device={self._device!r}, memory_kind=device)"
+
+
+def _on_device(platform: str, number: int) -> SingleDeviceSharding:
+    return SingleDeviceSharding(device_of(platform, number))
 
 
 class NamedSharding(Sharding):

@@ -1,5 +1,7 @@
 """Shardings that a program asks for: of one device, of structs, with a layout, and ones that do not divide evenly."""
 
+import pickle
+
 import numpy as np
 import pytest
 from meshes import auto_mesh
@@ -58,6 +60,15 @@ def test_a_format_stands_for_its_sharding():
     assert struct.update(shape=(4, 2)).format == Format(Layout((0, 1)), ROWS)
     assert pc.ShapeDtypeStruct((2,), "int32").format == Format()
     assert pc.make_array_from_callback((16,), form, lambda index: A[index]).format == form
+    auto = Format(Layout.AUTO, ROWS)
+    for make in (
+        lambda: pc.ShapeDtypeStruct((4, 4), "float32", sharding=auto),
+        lambda: pc.make_array_from_callback((16,), auto, lambda index: A[index]),
+        lambda: pc.device_put(A, auto),
+    ):
+        with pytest.raises(ValueError, match="whose layout is not decided"):
+            make()
+    assert pc.jit(lambda x: x, out_shardings=auto)(A).sharding == ROWS
     with pytest.raises(ValueError, match="row-major"):
         pc.ShapeDtypeStruct((4, 4), "float32", sharding=Format(Layout((1, 0)), ROWS))
 
@@ -92,3 +103,10 @@ def test_a_request_that_does_not_divide_evenly():
         pc.jit(lambda x: x, out_shardings=ROWS)(pnp.arange(13))
     with pytest.raises(ValueError, match="2 entries"):
         constrained(A, pc.P("x", "y"))
+
+
+def test_a_pickle_of_a_sharding_names_its_devices():
+    for sharding in (ONE, ROWS):
+        assert pickle.loads(pickle.dumps(sharding)) == sharding
+    with pytest.raises(ValueError, match="no device 'cpu' with the id 77"):
+        pickle.loads(pickle.dumps(ONE).replace(b"K\x05", b"K\x4d"))
