@@ -296,11 +296,12 @@ def _named_places(graph: Graph) -> set[Any]:
     }
 
 
-def named_device(name: str, graph: Graph) -> Device | None:
-    """The device on which a graph puts values itself. Raises ValueError for several: a graph runs on one device."""
+def named_device(name: str, graph: Graph, but_shardings: bool = False) -> Device | None:
+    """The device on which a graph puts values itself. Raises ValueError for several: a graph runs on one device. With
+    `but_shardings`, only devices count, and not shardings of one device."""
     devices: set[Device] = set()
     for place in _named_places(graph):
-        device = single_device(place)
+        device = None if but_shardings and not isinstance(place, Device) else single_device(place)
         if device is not None:
             devices.add(device)
     if len(devices) > 1:

@@ -422,7 +422,8 @@ def _check(closed: ClosedGraph, name: str) -> None:
             f"{where}export: {name} calls a function of this process (a callback, debug.print), which another one does "
             "not have; leave it out"
         )
-    device = named_device(name, closed.graph)
+    # An exported program has no shardings: it runs on one device, which its caller chooses.
+    device = named_device(name, closed.graph, but_shardings=True)
     if device is not None:
         raise ValueError(
             f"export: {name} puts values on {device!r}, which another process may not have; call device_put on its "

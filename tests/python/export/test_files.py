@@ -199,6 +199,13 @@ def test_values_put_on_a_device_are_refused():
         export.export(lambda x: pc.device_put(x, pc.devices()[0]) + 1)(X)
 
 
+def test_shardings_of_one_device_are_left_out():
+    place = pc.sharding.SingleDeviceSharding(pc.devices()[0])
+    function = pc.jit(lambda x: x * 2, in_shardings=place, out_shardings=place)
+    exported = export.deserialize(export.export(function)(X).serialize())
+    np.testing.assert_array_equal(exported.call(X), function(X))
+
+
 def test_named_axes_that_are_mapped_outside_are_refused():
     def summed(y):
         return export.export(lambda x: pc.lax.psum(x, "i"))(X).call(X) + y
