@@ -103,9 +103,9 @@ def attention(heads=4, length=2048, depth=64, block=256, step=512, causal=False)
     return own, composed, [(heads, length, depth)] * 3
 
 
-def causal():
+def causal(block=256, step=256):
     """`attention` of each row to the rows before it."""
-    return attention(causal=True, step=256)
+    return attention(causal=True, block=block, step=step)
 
 
 def stencil(size=4096, block=64, steps=4):
@@ -139,13 +139,22 @@ def stencil(size=4096, block=64, steps=4):
 
 
 EXAMPLES = {"softmax": softmax, "matmul": matmul, "attention": attention, "causal": causal, "stencil": stencil}
+# The temporaries of a program are in the shared memory of a multiprocessor, and many programs keep a GPU busy.
+ON_GPU = {
+    "softmax": {"block": 4},
+    "matmul": {"rows": 64, "columns": 64},
+    "attention": {"block": 64, "step": 32},
+    "causal": {"block": 64, "step": 32},
+    "stencil": {"block": 4},
+}
 
 
 def main(names):
     rng = np.random.default_rng(0)
     print(f"{'':12}{'own, ms':>10}{'jit, ms':>10}{'ratio':>8}{'error':>10}")
+    sizes = ON_GPU if pc.devices()[0].platform == "gpu" else {}
     for name in names or EXAMPLES:
-        own, composed, shapes = EXAMPLES[name]()
+        own, composed, shapes = EXAMPLES[name](**sizes.get(name, {}))
         args = [pnp.asarray(rng.standard_normal(shape, np.float32)) for shape in shapes]
         functions = [pc.jit(own), pc.jit(composed)]
         results = [np.asarray(function(*args)) for function in functions]
