@@ -25,6 +25,8 @@ using loops::Footprint;
 /// The maximum numbers of buffers, operations and functions of a joined body: more values than registers would go
 /// through memory in any case.
 constexpr size_t mostBuffers = 16, mostOperations = 128, mostFunctions = 2;
+/// The maximum number of uses of a temporary.
+constexpr unsigned mostUses = 128;
 
 /// A buffer as one member uses it: element i of the loop is at a known place.
 struct Operand {
@@ -189,7 +191,8 @@ bool Joining::fits(const Member &member) const {
 /// Whether nothing reads what the output stores: all uses of the allocation are stores, and loads that became values.
 bool Joining::isDead(const Operand &output, const llvm::SmallSetVector<OpOperand *, 8> &forwarded) const {
   auto alloc = output.place.root.getDefiningOp<memref::AllocOp>();
-  if (!alloc)
+  // A buffer of many parts is no temporary, and looking at all its uses for each part would take quadratic time.
+  if (!alloc || llvm::hasNItemsOrMore(alloc->getUses(), mostUses))
     return false;
   for (Value view : viewsOf(alloc))
     for (OpOperand &use : view.getUses()) {
